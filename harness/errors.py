@@ -1,0 +1,72 @@
+"""What can go wrong in a way the user can mend.
+
+HarnessError              one line, no traceback, exit 1
+├── ConfigError           a setting that cannot be
+│   └── UnknownNameError  a name that is in no table
+├── InputError            a document, test set or table that cannot be used
+├── EndpointError         a model endpoint that does not answer, or refuses
+│   ├── ContextOverflowError   the prompt does not fit the model's window
+│   └── NotRecordedError       `cache=read` and the call was never made
+└── RunError              a run folder that is missing, unfinished or of another kind
+"""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+from hydra.errors import CompactHydraException
+
+T = TypeVar("T")
+
+
+class HarnessError(CompactHydraException):  # type: ignore[misc, unused-ignore]
+    """Something the user can mend: shown in one line, and a sweep goes on."""
+
+
+class ConfigError(HarnessError):
+    """A setting that cannot be."""
+
+
+class UnknownNameError(ConfigError):
+    """A name that is in no table."""
+
+
+class InputError(HarnessError):
+    """A document, test set or table that cannot be used."""
+
+
+class EndpointError(HarnessError):
+    """A model endpoint that does not answer, or refuses."""
+
+
+class ContextOverflowError(EndpointError):
+    """The prompt does not fit the model's context window, or was cut to fit it."""
+
+
+class NotRecordedError(EndpointError):
+    """The call is not in the store, and the store may only be read."""
+
+
+class RunError(HarnessError):
+    """A run folder that is missing, unfinished or of another kind."""
+
+
+def pick(table: Mapping[str, T], name: str, kind: str) -> T:
+    """Return `table[name]`, or raise with the allowed names and the nearest guess.
+
+    >>> pick({"f1": 1, "recall": 2}, "recal", "metric")
+    Traceback (most recent call last):
+    ...
+    harness.errors.UnknownNameError: unknown metric 'recal' (did you mean 'recall'?); known: ...
+    """
+    if name in table:
+        return table[name]
+    raise UnknownNameError(unknown(name, table, kind))
+
+
+def unknown(name: str, known: Iterable[str], kind: str) -> str:
+    """Say that a name is not known, guess the nearest and list the rest."""
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=1)
+    guess = f" (did you mean '{near[0]}'?)" if near else ""
+    return f"unknown {kind} '{name}'{guess}; known: {', '.join(names) or 'none'}"

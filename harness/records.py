@@ -1,0 +1,267 @@
+"""The rows that flow between the stages. Nothing here does I/O."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum, IntEnum, StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+Labels = NDArray[np.int8]
+"""Verdicts as `Label` codes. The shape is given where the array is used."""
+
+Floats = NDArray[np.float64]
+
+
+class Label(IntEnum):
+    """What a premise says about a claim."""
+
+    CONTRADICTED = -1
+    UNKNOWN = 0
+    ENTAILED = 1
+
+
+class Layer(Enum):
+    """The part of the system that a metric holds responsible."""
+
+    RETRIEVAL = "retrieval"
+    GENERATION = "generation"
+    OVERALL = "overall"
+    COST = "cost"
+
+
+class Status(StrEnum):
+    """Why a score is there, or why it is NA."""
+
+    OK = "ok"
+    NO_CLAIMS = "no_claims"
+    NO_REFERENCE_CLAIMS = "no_reference_claims"
+    NO_PASSAGES = "no_passages"
+    NO_RECALLED_CLAIMS = "no_recalled_claims"
+    NO_REVERSE_QUESTIONS = "no_reverse_questions"
+    NO_ANSWERS = "no_answers"
+    """The question lists no accepted answers, so `answer_match` cannot be worked out."""
+    NO_REFERENCE = "no_reference"
+    """The reference holds no letter and no digit, so nothing can be compared with it."""
+    NOT_ASKED = "not_asked"
+    NOT_MEASURED = "not_measured"
+    """The system does not report this quantity (tokens, say)."""
+    NOT_ANSWERED = "not_answered"
+    """The system under test failed: there is no response to judge."""
+    NOT_SUPPORTED_BY_JUDGE = "not_supported_by_judge"
+    JUDGE_UNPARSABLE = "judge_unparsable"
+    JUDGE_INCOMPLETE = "judge_incomplete"
+    JUDGE_FAILED = "judge_failed"
+    JUDGE_ECHO = "judge_echo"
+    """The judge gave back its prompt's worked example and nothing of the text."""
+    CONTEXT_OVERFLOW = "context_overflow"
+    BUDGET = "budget"
+    ZERO_VECTOR = "zero_vector"
+    """An embedding of length zero has no direction, so no similarity."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvidencePlace:
+    """Where in the corpus the answer stands, as a person verified it."""
+
+    document: str
+    page: int
+    """Counted from 1, as a reader counts."""
+    quote: str | None = None
+    figure: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One hand-verified question of a test set."""
+
+    id: str
+    question: str
+    reference: str
+    source: str
+    """Where the answer lives: text, image, both or none."""
+    answers: tuple[tuple[str, ...], ...] = ()
+    """Groups that must all appear in a right answer; a group lists accepted spellings."""
+    evidence: tuple[EvidencePlace, ...] = ()
+    answerable: bool = True
+    """False where the right answer is a refusal."""
+    tags: tuple[str, ...] = ()
+    verified_by: str | None = None
+    verified_on: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What a system under test is shown of a question."""
+
+    id: str
+    text: str
+    repeat: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of the corpus as it stands in an index."""
+
+    id: str
+    """`document#page.chunk`, all counted from 1; a caption's chunk is `f1`, `f2` ..."""
+    document: str
+    page: int | None
+    origin: str
+    """text | caption"""
+    text: str
+    similarity: float | None = None
+    """Cosine to the question; None before retrieval, or where the system tells none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a system gave back for one query."""
+
+    text: str
+    passages: tuple[Passage, ...]
+    """In rank order."""
+    k_requested: int | None = None
+    corpus_size: int | None = None
+    """Passages in the index."""
+    finish_reason: str | None = None
+    retrieval_seconds: float | None = None
+    generation_seconds: float | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """One row of `responses.parquet`: a question, what was retrieved and what was answered."""
+
+    question_id: str
+    repeat: int
+    user_input: str
+    reference: str
+    source: str
+    response: str | None
+    """None where the system failed; `error` then says why."""
+    passages: tuple[Passage, ...] = ()
+    k_requested: int | None = None
+    corpus_size: int | None = None
+    finish_reason: str | None = None
+    retrieval_seconds: float | None = None
+    generation_seconds: float | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    error: str | None = None
+
+    @property
+    def k_returned(self) -> int:
+        """Passages that came back; fewer than `k_requested` where the corpus is smaller."""
+        return len(self.passages)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One row of `verdicts.parquet`: one label given by a judge."""
+
+    judge: str
+    question_id: str
+    repeat: int
+    check: str
+    item: int
+    """Index from 0 of the claim, passage or reverse question; -1 marks the check as a whole."""
+    against: int = -1
+    """Index from 0 of the passage it was held against; -1 where there is but one premise."""
+    text: str | None = None
+    """The claim, or the reverse question."""
+    label: int | None = None
+    similarity: float | None = None
+    reason: str | None = None
+    error: str | None = None
+    """A `Status` where the label could not be had."""
+    call: str | None = None
+    """Key of the model call it came from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One row of `scores.parquet`."""
+
+    question_id: str
+    repeat: int
+    metric: str
+    value: float | None
+    """None is NA; never NaN."""
+    units: int | None
+    """The denominator: how many claims, passages or questions the score rests on."""
+    status: str
+    judge: str | None
+    """None where no judge was needed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """A person's verdict on one response text."""
+
+    question_id: str
+    response_sha256: str
+    grade: int | None
+    """1 right, 0 wrong, None unclear."""
+    grader: str
+    time: str | None = None
+    note: str | None = None
+    policy: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Everything that is known about one response, as arrays and plain values.
+
+    A field is None when its check was not run or could not be read; `missing` then says
+    why, and a metric that needs it is not scored (NA), never scored as zero.
+    """
+
+    response_in_passages: Labels | None = None
+    """(response claims, passages), passages in rank order."""
+
+    reference_in_passages: Labels | None = None
+    """(reference claims, passages), passages in rank order."""
+
+    response_in_context: Labels | None = None
+    """(response claims,): held against all passages joined."""
+
+    reference_in_context: Labels | None = None
+    """(reference claims,): held against all passages joined."""
+
+    response_in_reference: Labels | None = None
+    """(response claims,)"""
+
+    reference_in_response: Labels | None = None
+    """(reference claims,)"""
+
+    passage_useful: Labels | None = None
+    """(passages,), in rank order: ENTAILED where the passage helps to reach the reference."""
+
+    question_similarity: Floats | None = None
+    """(reverse questions,), cosine in [-1, 1] to the question that was asked."""
+
+    noncommittal: Labels | None = None
+    """(reverse questions,): ENTAILED where the response evades the question."""
+
+    response_text: str | None = None
+    """The response itself; the empty string is a response, None is a failure."""
+
+    reference_text: str | None = None
+    """The right answer in full, as a person wrote it."""
+
+    answers: tuple[tuple[str, ...], ...] | None = None
+    """Groups of accepted spellings, as in `Question.answers`."""
+
+    answerable: bool | None = None
+
+    passages_returned: float | None = None
+    retrieval_seconds: float | None = None
+    generation_seconds: float | None = None
+    input_tokens: float | None = None
+    output_tokens: float | None = None
+
+    missing: Mapping[str, Status] = field(default_factory=dict)
+    """Field name -> why it is None."""
