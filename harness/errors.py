@@ -14,12 +14,10 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
-from hydra.errors import CompactHydraException
-
 T = TypeVar("T")
 
 
-class HarnessError(CompactHydraException):  # type: ignore[misc, unused-ignore]
+class HarnessError(Exception):
     """Something the user can mend: shown in one line, and a sweep goes on."""
 
 
@@ -45,6 +43,10 @@ class ContextOverflowError(EndpointError):
 
 class NotRecordedError(EndpointError):
     """The call is not in the store, and the store may only be read."""
+
+
+class BudgetError(EndpointError):
+    """The run has spent what it may on model calls."""
 
 
 class RunError(HarnessError):

@@ -1,0 +1,22 @@
+"""`python -m harness`: every command in a line."""
+
+COMMANDS = {
+    "study": "collect, evaluate and report every variant that a study lists",
+    "collect": "run one variant, or a sweep, on the study's test set",
+    "evaluate": "have a judge label the answers, and work out the scores",
+    "report": "set the variants side by side, one variable at a time",
+}
+
+
+def main() -> None:
+    """Print the commands and how to learn more of each."""
+    print("Which one change made the RAG system better?\n")
+    for name, meaning in COMMANDS.items():
+        print(f"  python -m harness.{name:<10} {meaning}")
+    print(
+        "\nEach takes key=value settings and --help. To begin: python -m harness.study study=demo"
+    )
+
+
+if __name__ == "__main__":
+    main()

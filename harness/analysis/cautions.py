@@ -1,0 +1,177 @@
+"""What makes a number on the page mean less than it seems to."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from harness.analysis.differences import FIXED_AT_ZERO
+from harness.analysis.permutation import binomial_p
+from harness.analysis.results import (
+    Analysis,
+    Contrast,
+    Finding,
+    MetricMeans,
+    RunSummary,
+    Severity,
+    Verdict,
+)
+from harness.analysis.statements import about
+from harness.analysis.tables import StudyTable
+
+SATURATED = 0.8
+"""Share of the index that comes back for each question from which retrieval metrics are dull."""
+
+TILTED = 0.05
+"""How unlikely the NA cells must be to fall so unevenly on the two sides."""
+
+NOTEWORTHY = 0.1
+"""Share of NA questions from which it is worth saying that the sign hangs on them."""
+
+MOSTLY = 0.5
+"""Share of the cells from which a metric as a whole is called quantised."""
+
+
+def cautions(study: StudyTable, analysis: Analysis) -> Iterator[Finding]:
+    """Yield the warnings that stand next to the numbers."""
+    for run in analysis.runs:
+        yield from about_run(study, run)
+    for metric in analysis.means:
+        yield from about_metric(metric)
+    for contrast in analysis.contrasts:
+        yield from about_missing(contrast)
+    yield from about_questions(study, analysis)
+    for left, right, reason in analysis.incomparable:
+        yield Finding(
+            "not_comparable", Severity.WARNING, names={"reason": reason}, left=left, right=right
+        )
+
+
+def about_run(study: StudyTable, run: RunSummary) -> Iterator[Finding]:
+    """Yield what is odd about one run's answers."""
+    if run.errors:
+        failed = tuple(
+            question.id
+            for question in study.questions
+            if any(r.response is None for r in study.responses.get((run.name, question.id), ()))
+        )
+        yield Finding(
+            "system_errors",
+            Severity.WARNING,
+            numbers={"errors": run.errors, "asked": run.asked},
+            run=run.name,
+            questions=failed,
+        )
+    if run.partial:
+        yield Finding(
+            "partial_run",
+            Severity.WARNING,
+            numbers={"asked": run.asked, "questions": len(study.questions)},
+            run=run.name,
+        )
+    if run.saturation is not None and run.saturation >= SATURATED:
+        yield Finding(
+            "saturated",
+            Severity.WARNING,
+            numbers={
+                "k_returned": run.k_returned,
+                "corpus_size": run.corpus_size,
+                "share": run.saturation,
+            },
+            run=run.name,
+        )
+    short = {
+        question.id
+        for question in study.questions
+        for r in study.responses.get((run.name, question.id), ())
+        if r.response is not None and r.k_requested is not None and r.k_returned < r.k_requested
+    }
+    if short:
+        yield Finding(
+            "k_not_reached",
+            Severity.WARNING,
+            numbers={
+                "k_requested": run.k_requested,
+                "k_returned": run.k_returned,
+                "corpus_size": run.corpus_size,
+                "questions": len(short),
+            },
+            run=run.name,
+        )
+
+
+def about_metric(metric: MetricMeans) -> Iterator[Finding]:
+    """Yield how much of a metric is missing, and how coarse it is."""
+    cells = sum(cell.asked for cell in metric.cells)
+    statuses: Counter[str] = Counter()
+    for cell in metric.cells:
+        statuses.update(cell.statuses)
+    for status, count in sorted(statuses.items()):
+        yield Finding(
+            "missing_scores",
+            Severity.WARNING,
+            numbers={"missing": count, "cells": cells},
+            names={"status": status},
+            metric=metric.metric,
+        )
+    coarse = sum(cell.coarse for cell in metric.cells)
+    scored = sum(cell.scored for cell in metric.cells)
+    units = [cell.units for cell in metric.cells if cell.units is not None]
+    if metric.bounded and units and coarse > MOSTLY * scored:
+        yield Finding(
+            "quantised",
+            Severity.WARNING,
+            numbers={"coarse": coarse, "cells": scored, "units": min(units)},
+            metric=metric.metric,
+        )
+
+
+def about_missing(contrast: Contrast) -> Iterator[Finding]:
+    """Yield differences whose sign hangs on NA cells, and metrics judged by other prompts."""
+    for row in contrast.differences:
+        if row.verdict is Verdict.NOT_COMPARED and row.questions and row.p is None:
+            yield about(contrast, "judged_differently", Severity.WARNING, metric=row.metric)
+            continue
+        left, right = len(row.dropped_left), len(row.dropped_right)
+        missing = left + right + len(row.dropped_both)
+        tilted = binomial_p(left, right) <= TILTED
+        hangs = row.flips_with_missing and missing >= NOTEWORTHY * (missing + row.questions)
+        if row.verdict not in FIXED_AT_ZERO and (tilted or hangs):
+            yield about(
+                contrast,
+                "missing_not_at_random",
+                Severity.WARNING,
+                metric=row.metric,
+                numbers={
+                    "left_missing": left + len(row.dropped_both),
+                    "right_missing": right + len(row.dropped_both),
+                    "compared": row.questions,
+                    "mean": row.mean,
+                    "worst": row.worst,
+                    "best": row.best,
+                    "flips": int(row.flips_with_missing),
+                },
+                questions=(*row.dropped_left, *row.dropped_right, *row.dropped_both),
+            )
+
+
+def about_questions(study: StudyTable, analysis: Analysis) -> Iterator[Finding]:
+    """Yield which questions say anything, and which share their wording."""
+    grid = analysis.outcomes
+    if grid.known and len(grid.rows) > 1:
+        yield Finding(
+            "informative",
+            Severity.FINDING,
+            numbers={"informative": len(grid.informative), "questions": grid.known},
+            questions=grid.informative,
+        )
+        for kind, severity, ids in (
+            ("always_wrong", Severity.WARNING, grid.always_wrong),
+            ("always_right", Severity.NOTE, grid.always_right),
+        ):
+            if ids:
+                yield Finding(kind, severity, numbers={"runs": len(grid.rows)}, questions=ids)
+    wordings = defaultdict(list)
+    for question in study.questions:
+        wordings[question.question.strip()].append(question.id)
+    for ids_ in wordings.values():
+        if len(ids_) > 1:
+            yield Finding("same_wording", Severity.WARNING, questions=tuple(ids_))

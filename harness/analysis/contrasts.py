@@ -1,0 +1,182 @@
+"""All fair contrasts of a study, tested as one family."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.analysis.differences import (
+    Clusters,
+    Pairing,
+    Standing,
+    difference,
+    pairing,
+    tested,
+)
+from harness.analysis.factors import Design, Pair, reverse
+from harness.analysis.measures import Measure, asked
+from harness.analysis.options import Options, Primary
+from harness.analysis.passages import attribute, compare_passages, fingerprints
+from harness.analysis.permutation import SignFlip, holm
+from harness.analysis.results import (
+    Attribution,
+    Change,
+    Contrast,
+    Difference,
+    Family,
+    PassageChange,
+    Trust,
+    Verdict,
+)
+from harness.analysis.tables import StudyTable
+from harness.analysis.transitions import evidence_retrieved, transitions
+from harness.records import Layer
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawn:
+    """One fair contrast before it is tested."""
+
+    pair: Pair
+    change: Change
+    passages: PassageChange
+    attribution: Attribution
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cell:
+    """One metric of one contrast before it is tested."""
+
+    drawn: int
+    pair: Pairing
+    comparable: bool
+    """The same judge and prompts scored both sides."""
+    primary: bool
+
+
+def contrasts(
+    study: StudyTable,
+    design: Design,
+    measures: Sequence[Measure],
+    trust: Mapping[str, Trust],
+    options: Options,
+) -> tuple[tuple[Contrast, ...], Family]:
+    """Compare every pair of runs that isolates one factor, in every metric."""
+    drawn, were_asked = draw(study, design, options), asked(study)
+    cells = [
+        Cell(
+            at,
+            pairing(measure, *one.pair, were_asked),
+            judged_alike(study, one.pair, measure.name),
+            Primary(one.change.factor, measure.name) in options.primary,
+        )
+        for at, one in enumerate(drawn)
+        for measure in measures
+    ]
+    clusters = cluster_numbers(study, options)
+    standings, family = judge_family(cells, drawn, clusters, trust, options)
+    names = [question.id for question in study.questions]
+    rows: list[list[Difference]] = [[] for _ in drawn]
+    for cell, standing in zip(cells, standings, strict=True):
+        rows[cell.drawn].append(difference(cell.pair, names, clusters, standing, options))
+    runs, evidence = [run.name for run in study.runs], evidence_retrieved(study)
+    built = tuple(
+        Contrast(
+            left=runs[one.pair[0]],
+            right=runs[one.pair[1]],
+            change=one.change,
+            differences=tuple(differences),
+            passages=one.passages,
+            attribution=one.attribution,
+            transitions=transitions(study, evidence, *one.pair),
+        )
+        for one, differences in zip(drawn, rows, strict=True)
+    )
+    return built, family
+
+
+def draw(study: StudyTable, design: Design, options: Options) -> list[Drawn]:
+    """List the fair pairs with what became of their passages; the baseline stands on the left."""
+    names = [run.name for run in study.runs]
+    prints, were_asked = fingerprints(study), asked(study)
+    questions = [question.id for question in study.questions]
+    found = []
+    for (left, right), change in design.contrasts:
+        if names[right] == options.baseline:
+            left, right, change = right, left, reverse(change)  # noqa: PLW2901
+        passages = compare_passages(
+            prints, left, right, questions, were_asked[left] & were_asked[right]
+        )
+        found.append(Drawn((left, right), change, passages, attribute(passages)))
+    return found
+
+
+def judge_family(
+    cells: Sequence[Cell],
+    drawn: Sequence[Drawn],
+    clusters: Clusters | None,
+    trust: Mapping[str, Trust],
+    options: Options,
+) -> tuple[list[Standing], Family]:
+    """Test all cells; Holm over the declared ones and over all others apart."""
+    none = SignFlip(None, None, "none")
+    flips = [
+        flip if cell.comparable else none
+        for cell, flip in zip(
+            cells, tested([c.pair for c in cells], clusters, options), strict=True
+        )
+    ]
+    adjusted: dict[int, float] = {}
+    sizes = {}
+    for primary in (True, False):
+        p_values = {
+            at: flip.p
+            for at, (cell, flip) in enumerate(zip(cells, flips, strict=True))
+            if flip.p is not None and cell.primary is primary
+        }
+        adjusted |= zip(p_values, holm(list(p_values.values())), strict=True)
+        sizes[primary] = len(p_values)
+    standings = [
+        Standing(
+            flip,
+            adjusted.get(at),
+            sizes[cell.primary],
+            cell.primary,
+            fixed_verdict(drawn[cell.drawn], cell, trust),
+        )
+        for at, (cell, flip) in enumerate(zip(cells, flips, strict=True))
+    ]
+    floors = [flip.floor for flip in flips if flip.floor is not None]
+    family = Family(sum(sizes.values()), sizes[True], options.alpha, min(floors, default=None))
+    return standings, family
+
+
+def judged_alike(study: StudyTable, pair: Pair, metric: str) -> bool:
+    """Say whether the same judge and prompts scored both sides in this metric."""
+    left, right = (study.runs[at].scored_by.get(metric) for at in pair)
+    return left == right
+
+
+def fixed_verdict(one: Drawn, cell: Cell, trust: Mapping[str, Trust]) -> Verdict | None:
+    """Return the verdict where the design decides it and no test may."""
+    facts = cell.pair.measure.facts
+    layer = facts.layer
+    if not cell.comparable or not cell.pair.scored.any():
+        return Verdict.NOT_COMPARED
+    if layer is Layer.COST:
+        return None
+    if one.attribution is Attribution.NO_EFFECT_POSSIBLE:
+        return Verdict.NO_EFFECT_POSSIBLE
+    if layer is Layer.RETRIEVAL and one.attribution is Attribution.GENERATION:
+        return Verdict.IDENTICAL_BY_CONSTRUCTION
+    if trust.get(facts.name) in (Trust.NO_EVIDENCE, Trust.INVERTED):
+        return Verdict.NOT_TRUSTED
+    return None
+
+
+def cluster_numbers(study: StudyTable, options: Options) -> Clusters | None:
+    """Number the clusters that questions are drawn in; None where each is its own."""
+    if not options.clusters:
+        return None
+    names = [options.clusters.get(q.id, f"question {q.id}") for q in study.questions]
+    return np.unique(names, return_inverse=True)[1].astype(np.int64)

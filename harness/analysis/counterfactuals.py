@@ -1,0 +1,104 @@
+"""Retrieval and generation changed at once: who made the difference?
+
+Two more runs tell: each side's generator on the other side's passages
+(`python -m harness.collect variant=... passages_from=<run>`). Each part is the mean of its
+effect with the other part as on the left and as on the right, so the two add up to the total.
+"""
+
+import shlex
+from collections.abc import Sequence
+
+import numpy as np
+
+from harness.analysis.factors import Design
+from harness.analysis.measures import Measure
+from harness.analysis.results import Change, Counterfactual, MissingRun, Split
+from harness.analysis.separate import key_of
+from harness.analysis.tables import RunFacts
+
+GENERATION = ("prompt", "chat")
+"""Groups that act after retrieval; every other factor is taken to act on the passages."""
+
+PASSAGES_FROM = "passages_from"
+"""The leaf that names the run whose passages a run was given."""
+
+
+def counterfactuals(design: Design, measures: Sequence[Measure]) -> tuple[Counterfactual, ...]:
+    """Split every pair of runs in which retrieval and generation both changed."""
+    found = []
+    for (left, right), both in design.changes.items():
+        if {acts_on_generation(change) for change in both} != {True, False}:
+            continue
+        if any(change.factor == PASSAGES_FROM for change in both):
+            continue
+        one, other = design.runs[left], design.runs[right]
+        crossed = crossing(design, one, other), crossing(design, other, one)
+        found.append(
+            Counterfactual(
+                one.name,
+                other.name,
+                tuple(None if at is None else design.runs[at].name for at in crossed),
+                tuple(
+                    crossed_run(of, passages)
+                    for at, of, passages in zip(crossed, (one, other), (other, one), strict=True)
+                    if at is None
+                ),
+                splits((left, *crossed, right), measures),
+            )
+        )
+    return tuple(found)
+
+
+def acts_on_generation(change: Change) -> bool:
+    """Say whether a factor acts after retrieval."""
+    return change.factor.partition(".")[0] in GENERATION
+
+
+def crossing(design: Design, generator: RunFacts, passages: RunFacts) -> int | None:
+    """Return the run of one side's generator on the other side's passages."""
+    for at, run in enumerate(design.runs):
+        if run.leaves.get(PASSAGES_FROM) == passages.name and same_generator(run, generator):
+            return at
+    return None
+
+
+def same_generator(run: RunFacts, other: RunFacts) -> bool:
+    """Say whether two runs agree in all that acts after retrieval."""
+    return all(
+        {name: value for name, value in one.items() if name.partition(".")[0] in GENERATION}
+        == {name: value for name, value in two.items() if name.partition(".")[0] in GENERATION}
+        for one, two in ((run.choices, other.choices), (run.leaves, other.leaves))
+    )
+
+
+def crossed_run(generator: RunFacts, passages: RunFacts) -> MissingRun:
+    """Return the words that run one side's generator on the other side's passages."""
+    kept = [word for word in generator.overrides if key_of(word) != PASSAGES_FROM]
+    words = (f"variant={generator.variant}", *kept, f"{PASSAGES_FROM}={passages.name}")
+    return MissingRun(tuple(shlex.quote(word) for word in words))
+
+
+def splits(corners: Sequence[int | None], measures: Sequence[Measure]) -> tuple[Split, ...]:
+    """Split each metric's difference, over the questions that all four runs have scored.
+
+    The corners are left, left's generator on right's passages, right's on left's, and right.
+    """
+    at = [corner for corner in corners if corner is not None]
+    if len(at) < len(corners):
+        return ()
+    found = []
+    for measure in measures:
+        values = measure.values[at]
+        scored = ~np.isnan(values).any(axis=0)
+        if scored.any():
+            left, retrieved, generated, right = (float(v) for v in values[:, scored].mean(axis=1))
+            found.append(
+                Split(
+                    measure.name,
+                    total=right - left,
+                    retrieval=((retrieved - left) + (right - generated)) / 2,
+                    generation=((generated - left) + (right - retrieved)) / 2,
+                    questions=int(scored.sum()),
+                )
+            )
+    return tuple(found)

@@ -1,0 +1,166 @@
+"""Retrieval against gold evidence: which passages hold it, and the usual measures of rank.
+
+Gold is a place in the corpus (document, page, quote or figure), not a passage, so the same
+gold serves every index, whatever its chunks.
+"""
+
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from harness.analysis.tables import MetricFacts
+from harness.records import EvidencePlace, Layer, Passage, Question, Response, Score, Status
+
+COVERED = 0.5
+"""Share of a quote's character trigrams from which a passage holds the quote."""
+
+FIELDS = {
+    "gold_recall": "recall",
+    "gold_precision": "precision",
+    "gold_mrr": "reciprocal_rank",
+    "gold_ndcg": "ndcg",
+}
+
+GOLD_METRICS = tuple(MetricFacts(name, Layer.RETRIEVAL) for name in FIELDS)
+"""What `gold_scores` gives, over the whole list that came back."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankScores:
+    """How one ranked list stands against the gold of its question."""
+
+    recall: float
+    """Gold items found / gold items."""
+    precision: float
+    """Ranks that hold gold / cutoff, also where fewer came back."""
+    reciprocal_rank: float
+    """1 / rank of the first gold, 0 where there is none."""
+    ndcg: float
+    """Gain is the relevance itself, discount log2(rank + 1), ideal over all gold."""
+
+
+def rank_scores(
+    ranked: Mapping[str, Sequence[str]],
+    gold: Mapping[str, Mapping[str, int]],
+    cutoff: int,
+) -> dict[str, RankScores]:
+    """Work out the measures of `ir-measures` (those of trec_eval) for each question with gold.
+
+    Args:
+        ranked: Question -> names in rank order; a name that comes again counts once.
+        gold: Question -> name -> relevance; names at 0 are known not to be relevant.
+        cutoff: Ranks that are looked at.
+
+    Returns:
+        Question -> scores. A question without gold above 0 has none: it is NA, never 0.
+
+    >>> rank_scores({"q": ["A", "A", "A"]}, {"q": {"A": 1, "B": 1}}, 3)["q"].recall
+    0.5
+    """
+    import ir_measures
+    from ir_measures import RR, P, R, nDCG
+
+    asked = [name for name, items in gold.items() if any(grade > 0 for grade in items.values())]
+    lists = {name: list(dict.fromkeys(ranked.get(name, ())))[:cutoff] for name in asked}
+    qrels = [
+        ir_measures.Qrel(name, item, grade) for name in asked for item, grade in gold[name].items()
+    ]
+    run = [
+        ir_measures.ScoredDoc(name, item, float(-rank))
+        for name in asked
+        for rank, item in enumerate(lists[name])
+    ]
+    measures = {
+        "recall": R @ cutoff,
+        "precision": P @ cutoff,
+        "reciprocal_rank": RR @ cutoff,
+        "ndcg": nDCG @ cutoff,
+    }
+    names = {str(measure): field for field, measure in measures.items()}
+    found: dict[str, dict[str, float]] = {name: dict.fromkeys(measures, 0.0) for name in asked}
+    for row in ir_measures.iter_calc(measures.values(), qrels, run) if run else ():
+        found[row.query_id][names[str(row.measure)]] = float(row.value)
+    return {name: RankScores(**scores) for name, scores in found.items()}
+
+
+def gold_scores(questions: Iterable[Question], responses: Iterable[Response]) -> list[Score]:
+    """Score one run's passages against the evidence that its questions name.
+
+    A question without evidence, or that the system failed on, is NA with its reason. The cutoff
+    is the number of passages asked for, else of those that came back.
+    """
+    places = {question.id: distinct(question.evidence) for question in questions}
+    rows = list(responses)
+    by_cutoff: dict[int, list[int]] = defaultdict(list)
+    for at, response in enumerate(rows):
+        if places[response.question_id] and response.response is not None:
+            by_cutoff[response.k_requested or max(1, response.k_returned)].append(at)
+    found: dict[str, RankScores] = {}
+    for cutoff, members in by_cutoff.items():
+        sought = {at: places[rows[at].question_id] for at in members}
+        ranked = {str(at): as_gold(rows[at].passages, sought[at]) for at in members}
+        gold = {str(at): {str(n): 1 for n in range(len(sought[at]))} for at in members}
+        found |= rank_scores(ranked, gold, cutoff)
+    return [
+        score
+        for at, response in enumerate(rows)
+        for score in rows_of(response, len(places[response.question_id]), found.get(str(at)))
+    ]
+
+
+def rows_of(response: Response, items: int, found: RankScores | None) -> Iterator[Score]:
+    """Yield one response's scores, NA with the reason where there are none."""
+    status = Status.OK
+    if found is None:
+        status = Status.NOT_ANSWERED if items else Status.NOT_MEASURED
+    for facts in GOLD_METRICS:
+        value = None if found is None else getattr(found, FIELDS[facts.name])
+        yield Score(
+            response.question_id, response.repeat, facts.name, value, items or None, status, None
+        )
+
+
+def distinct(places: Iterable[EvidencePlace]) -> tuple[EvidencePlace, ...]:
+    """Return each place once."""
+    return tuple(dict.fromkeys(places))
+
+
+def as_gold(passages: Sequence[Passage], places: Sequence[EvidencePlace]) -> list[str]:
+    """Rename ranked passages by the gold that they are the first to hold.
+
+    A passage that holds only gold found further up is left out: duplicates count once. One that
+    holds several places names each of them.
+    """
+    names: list[str] = []
+    for passage in passages:
+        held = [str(at) for at, place in enumerate(places) if holds(passage, place)]
+        names += [name for name in held if name not in names] if held else [f"-{passage.id}"]
+    return names
+
+
+def holds(passage: Passage, place: EvidencePlace) -> bool:
+    """Say whether a passage holds a place of evidence: its figure's caption, or half its quote."""
+    if stem(passage.document) != stem(place.document):
+        return False
+    if passage.page is not None and passage.page != place.page:
+        return False
+    if place.figure is not None:
+        own = passage.id == place.figure or passage.id.startswith(f"{place.figure}.")
+        return own or (passage.origin == "caption" and "#" not in place.figure)
+    wanted = trigrams(place.quote or "")
+    return bool(wanted) and len(wanted & trigrams(passage.text)) >= COVERED * len(wanted)
+
+
+def stem(document: str) -> str:
+    """Return a document's name without folder and ending."""
+    name = document.replace("\\", "/").rpartition("/")[2]
+    return name.rpartition(".")[0] if name.lower().endswith((".pdf", ".md", ".txt")) else name
+
+
+def trigrams(text: str) -> frozenset[str]:
+    """Return a text's runs of three characters, blanks, width and case evened out."""
+    even = "".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return (
+        frozenset(even[at : at + 3] for at in range(max(1, len(even) - 2))) if even else frozenset()
+    )

@@ -1,0 +1,151 @@
+"""The mean of each metric in each run, never without how many it is the mean of."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.analysis.corrected import ENOUGH, Corrected, corrected_mean
+from harness.analysis.measures import Measure, asked, named
+from harness.analysis.paired import NO_INTERVAL, Interval, t_interval, tolerance
+from harness.analysis.results import MeanCell, MetricMeans
+from harness.analysis.tables import StudyTable
+from harness.records import Floats, Layer, Status
+
+JUDGES_ANSWERS = (Layer.GENERATION, Layer.OVERALL)
+"""Layers whose scores stand for whether the answer is right, so that grades can correct them."""
+
+COARSE = 3
+"""Units at which a score is still one of a handful of values."""
+
+
+def means(study: StudyTable) -> tuple[MetricMeans, ...]:
+    """Work out every metric's row of means."""
+    were_asked, grades = asked(study), human_grades(study)
+    names = [question.id for question in study.questions]
+    cube = study.scores
+    return tuple(
+        metric_means(
+            Measure(facts, cube.values[:, :, k], cube.units[:, :, k], cube.binary[k]),
+            [run.name for run in study.runs],
+            names,
+            cube.statuses[:, :, k],
+            were_asked,
+            grades if facts.layer in JUDGES_ANSWERS and facts.bounded else None,
+        )
+        for k, facts in enumerate(cube.metrics)
+    )
+
+
+def metric_means(
+    measure: Measure,
+    runs: Sequence[str],
+    questions: Sequence[str],
+    statuses: NDArray[np.object_],
+    were_asked: NDArray[np.bool_],
+    grades: Floats | None,
+) -> MetricMeans:
+    """Work out one metric's mean in each run, and over the questions all runs have scored."""
+    scored = ~np.isnan(measure.values)
+    common = np.asarray(scored.all(axis=0))
+    cells = tuple(
+        mean_cell(
+            measure,
+            i,
+            run,
+            statuses[i],
+            were_asked[i],
+            common,
+            None if grades is None else grades[i],
+        )
+        for i, run in enumerate(runs)
+    )
+    facts = measure.facts
+    return MetricMeans(
+        facts.name,
+        facts.layer,
+        facts.higher_is_better,
+        facts.bounded,
+        cells,
+        named(questions, common),
+    )
+
+
+def mean_cell(
+    measure: Measure,
+    at: int,
+    run: str,
+    statuses: NDArray[np.object_],
+    were_asked: NDArray[np.bool_],
+    common: NDArray[np.bool_],
+    grades: Floats | None,
+) -> MeanCell:
+    """Return one mean with everything that qualifies it."""
+    row = measure.values[at]
+    values = row[~np.isnan(row)]
+    n, of = values.size, int(were_asked.sum())
+    units = measure.units[at][~np.isnan(measure.units[at])]
+    span = mean_interval(values, measure.binary, measure.facts.bounded)
+    missing = of - n
+    bounds = [
+        (float(values.sum()) + missing * value) / of if of and measure.facts.bounded else None
+        for value in ((0.0, 1.0) if measure.facts.higher_is_better else (1.0, 0.0))
+    ]
+    corrected = Corrected(None) if grades is None else corrected_mean(row, grades)
+    return MeanCell(
+        run=run,
+        mean=mean_of(values),
+        scored=n,
+        asked=of,
+        low=span.low,
+        high=span.high,
+        worst=bounds[0],
+        best=bounds[1],
+        common=mean_of(row[common]),
+        statuses=dict(
+            Counter(
+                status or Status.NOT_ASKED.value
+                for status in statuses[were_asked]
+                if status != Status.OK
+            )
+        ),
+        units=float(np.median(units)) if units.size else None,
+        coarse=int((units <= COARSE).sum()),
+        corrected=corrected.mean,
+        corrected_low=corrected.low,
+        corrected_high=corrected.high,
+    )
+
+
+def human_grades(study: StudyTable) -> Floats | None:
+    """Return (runs, questions) of people's grades, nan elsewhere; None where they are few."""
+    people = study.right.origins == "grade"
+    return np.where(people, study.right.values, np.nan) if people.sum() >= ENOUGH else None
+
+
+def mean_of(values: Floats) -> float | None:
+    """Return the mean, None of nothing."""
+    return float(values.mean()) if values.size else None
+
+
+def mean_interval(values: Floats, binary: bool, bounded: bool, alpha: float = 0.05) -> Interval:
+    """Return a 95 % interval of a mean over questions: Jeffreys' for shares right, else t.
+
+    >>> mean_interval(np.array([1.0, 1.0, 1.0, 0.0]), binary=True, bounded=True)
+    Interval(low=0.283..., high=0.971..., rule='jeffreys')
+    """
+    from scipy.special import betaincinv
+
+    n = values.size
+    if n < 2:
+        return NO_INTERVAL
+    if binary or (bounded and np.ptp(values) <= tolerance(values)):
+        # a share over repeats, or one value throughout, counts as that share of right answers
+        right = float(values.sum())
+        low, high = betaincinv(right + 0.5, n - right + 0.5, [alpha / 2, 1 - alpha / 2])
+        return Interval(float(low), float(high), "jeffreys")
+    if np.ptp(values) <= tolerance(values):
+        return NO_INTERVAL
+    low, high = t_interval(values, alpha)
+    return Interval(max(low, 0.0), min(high, 1.0), "t") if bounded else Interval(low, high, "t")

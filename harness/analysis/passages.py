@@ -1,0 +1,95 @@
+"""Did the passages change between two runs, or only what was made of them?"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.analysis.measures import named
+from harness.analysis.results import Attribution, PassageChange, Passages
+from harness.analysis.tables import StudyTable
+from harness.records import Passage, Response
+
+Cells = Mapping[tuple[str, str], tuple[Response, ...]]
+Codes = NDArray[np.int64]
+
+KINDS = tuple(Passages)
+
+UNKNOWN = -1
+"""The code of a cell that failed, was not asked, or names no passages."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fingerprints:
+    """Small numbers that are equal where the texts are: (runs, questions) each."""
+
+    ranked: Codes
+    """Of the passages in rank order."""
+    together: Codes
+    """Of the passages in any order."""
+    answers: Codes
+    """Of the responses' text."""
+
+
+def fingerprints(study: StudyTable) -> Fingerprints:
+    """Number the distinct passage lists and answers, so that runs are compared at once."""
+    shape = (len(study.runs), len(study.questions))
+    ranked, together, answers = (np.full(shape, UNKNOWN) for _ in range(3))
+    numbers: dict[object, int] = {}
+    for i, run in enumerate(study.runs):
+        for j, question in enumerate(study.questions):
+            repeats = study.responses.get((run.name, question.id), ())
+            if not repeats or any(response.response is None for response in repeats):
+                continue
+            # repeats that agree count once, so one repeat can equal three
+            texts = tuple(dict.fromkeys(response.response for response in repeats))
+            answers[i, j] = numbers.setdefault(("answer", texts), len(numbers))
+            if not all(response.passages for response in repeats):
+                continue
+            lists = tuple(dict.fromkeys(tuple(map(content, r.passages)) for r in repeats))
+            ranked[i, j] = numbers.setdefault(("ranked", lists), len(numbers))
+            bags = tuple(tuple(sorted(one)) for one in lists)
+            together[i, j] = numbers.setdefault(("together", bags), len(numbers))
+    return Fingerprints(ranked, together, answers)
+
+
+def content(passage: Passage) -> str:
+    """Return what the generator saw of a passage; its id where the text was not kept."""
+    return passage.text or passage.id
+
+
+def compare_passages(
+    prints: Fingerprints, left: int, right: int, questions: Sequence[str], asked: NDArray[np.bool_]
+) -> PassageChange:
+    """Compare two runs' passages and answers on the questions that both were asked."""
+    one, other = prints.ranked[left], prints.ranked[right]
+    known = (one != UNKNOWN) & (other != UNKNOWN)
+    same = known & (one == other)
+    reordered = known & ~same & (prints.together[left] == prints.together[right])
+    kinds = np.select([same, reordered, known], [0, 1, 2], 3)
+    alike = (prints.answers[left] == prints.answers[right]) & (prints.answers[left] != UNKNOWN)
+    by_question = {questions[at]: KINDS[kinds[at]] for at in np.flatnonzero(asked).tolist()}
+    counts = np.bincount(kinds[asked], minlength=len(KINDS)).tolist()
+    return PassageChange(
+        by_question=by_question,
+        same=counts[0],
+        reordered=counts[1],
+        changed=counts[2],
+        unknown=counts[3],
+        identical_responses=named(questions, alike & asked),
+    )
+
+
+def attribute(change: PassageChange) -> Attribution:
+    """Say where a contrast's changes can have come from.
+
+    >>> attribute(PassageChange({"q1": Passages.SAME}, 1, 0, 0, 0, ()))
+    <Attribution.GENERATION: 'generation'>
+    """
+    asked = len(change.by_question)
+    if change.reordered or change.changed:
+        return Attribution.RETRIEVAL_CHANGED
+    if asked and len(change.identical_responses) == asked:
+        return Attribution.NO_EFFECT_POSSIBLE
+    return Attribution.GENERATION if change.same == asked > 0 else Attribution.UNKNOWN

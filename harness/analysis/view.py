@@ -1,0 +1,42 @@
+"""Narrow what is shown to a baseline or a factor; the family of tests stays whole."""
+
+from dataclasses import replace
+
+from harness.analysis.options import Options
+from harness.analysis.results import Analysis, Finding
+
+
+def narrowed(analysis: Analysis, options: Options) -> Analysis:
+    """Return the part of an analysis that a baseline and a factor leave in view."""
+    baseline, factor = options.baseline, options.factor
+
+    def kept(finding: Finding) -> bool:
+        about_runs = finding.left is not None
+        return (
+            baseline is None or not about_runs or baseline in (finding.left, finding.right)
+        ) and (factor is None or finding.factor in (None, factor))
+
+    return replace(
+        analysis,
+        contrasts=tuple(
+            contrast
+            for contrast in analysis.contrasts
+            if baseline in (None, contrast.left, contrast.right)
+            and factor in (None, contrast.factor)
+        ),
+        confounded=tuple(
+            pair
+            for pair in analysis.confounded
+            if baseline in (None, pair.left, pair.right)
+            and (factor is None or factor in [change.factor for change in pair.changes])
+        ),
+        curves=tuple(curve for curve in analysis.curves if factor in (None, curve.factor)),
+        interactions=tuple(
+            one
+            for one in analysis.interactions
+            if factor in (None, one.first.factor, one.second.factor)
+        ),
+        findings=tuple(finding for finding in analysis.findings if kept(finding)),
+        baseline=baseline,
+        factor=factor,
+    )

@@ -1,0 +1,244 @@
+"""A collection: one variant asked every question, and the run folder that comes of it."""
+
+import json
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from harness.config import (
+    PROJECT,
+    Collect,
+    Composition,
+    content,
+    factors_of,
+    file_hashes,
+    neutral_keys,
+    plain,
+    project_path,
+    run_name,
+    shown_path,
+    study_path,
+    testset_path,
+)
+from harness.errors import ConfigError, HarnessError, RunError
+from harness.llm import Calls
+from harness.provenance import now, provenance
+from harness.questions import TestSet, question_line, read_testset, select
+from harness.records import Query, Question, Response
+from harness.store import Run
+from harness.systems import Answerer, Bench, System
+
+Advance = Callable[[int, int], None]
+"""Told how many of how many questions are done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What one collection is about, before anything is asked."""
+
+    settings: Collect
+    how: Composition
+    system: System
+    testset: TestSet
+    run: Run
+    setup: dict[str, Any]
+    """What must be equal for two collections to be the same run."""
+
+    @property
+    def wanted(self) -> list[tuple[Question, int]]:
+        """The questions chosen, each as often as the study repeats them."""
+        chosen = select(self.testset.questions, self.settings.questions, self.settings.limit)
+        return [(q, repeat) for q in chosen for repeat in range(self.settings.study.repeats)]
+
+
+def collect(settings: Collect, how: Composition, advance: Advance) -> Run:
+    """Return the finished run of one variant; what it has answered already is not asked again.
+
+    Raises RunError where the name is taken by a run of another configuration, and where
+    `give_up_after` questions in a row failed (the rows so far are kept).
+    """
+    plan = planned(settings, how)
+    wanted, run = plan.wanted, plan.run
+    with run.locked():
+        if settings.again and run.finished:
+            run.set_aside()
+        kept = answered_before(plan)
+        todo = [(q, repeat) for q, repeat in wanted if (q.id, repeat) not in kept]
+        if todo or not run.finished:
+            gather(plan, kept, todo, advance)
+    return run
+
+
+def planned(settings: Collect, how: Composition) -> Plan:
+    """Return what the settings ask for, having read the test set and hashed the corpus."""
+    system = settings.variant
+    if system is None or "variant" not in how.choices:
+        listed = ", ".join(settings.study.variants)
+        raise ConfigError(f"no variant chosen: give variant=<name>; this study lists {listed}")
+    testset = read_testset(testset_path(settings.study.testset))
+    neutral = frozenset(neutral_keys(system))
+    name = run_name(how.choices["variant"], how.overrides, settings.version, neutral)
+    setup = {
+        "factors": plain(asdict(factors_of(system, how.choices, settings.version))),
+        "corpus_fingerprint": content(settings.study.corpus),
+        "testset_fingerprint": testset.fingerprint,
+    }
+    run = Run(study_path(settings) / name)
+    return Plan(settings, how, system, testset, run, setup)
+
+
+def answered_before(plan: Plan) -> dict[tuple[str, int], Response]:
+    """Return what a finished run has answered already: (question, repeat) -> response.
+
+    A run that failed or was killed left no `run.json`. It is asked anew: its model calls
+    are remembered, so that costs nothing, and two configurations can never mix.
+    """
+    if not plan.run.finished:
+        return {}
+    facts = plan.run.facts()
+    if changed := [key for key in plan.setup if facts[key] != plan.setup[key]]:
+        raise RunError(
+            f"{shown_path(plan.run.path)} was collected with other settings "
+            f"({', '.join(changed)} differ); give version=<label> to keep both, "
+            "or again=true to set the old run aside"
+        )
+    return {(r.question_id, r.repeat): r for r in plan.run.responses() if r.error is None}
+
+
+def gather(
+    plan: Plan,
+    kept: dict[tuple[str, int], Response],
+    todo: Sequence[tuple[Question, int]],
+    advance: Advance,
+) -> None:
+    """Ask what is left, and write the run: rows first, `run.json` last."""
+    settings, started = plan.settings, now()
+    cache = project_path(settings.root) / ".cache"
+    with (
+        closing(Calls(cache, settings.cache)) as calls,
+        plan.system.open(Bench(calls, cache, PROJECT)) as answerer,
+    ):
+        fresh = ask_all(answerer, todo, plan.system.concurrency, settings.give_up_after, advance)
+        called = {"asked": calls.asked, "remembered": calls.remembered}
+        made_with = answerer.provenance
+        write_captions(plan.run, answerer, cache)
+    rows = {**kept, **{(r.question_id, r.repeat): r for r in fresh}}
+    order = {question.id: place for place, question in enumerate(plan.testset.questions)}
+    responses = sorted(rows.values(), key=lambda r: (order[r.question_id], r.repeat))
+    plan.run.reopen()
+    plan.run.write_responses(responses)
+    if len(fresh) < len(todo) or not any(r.error is None for r in responses):
+        raise RunError(
+            f"{shown_path(plan.run.path)} stopped: {failures(fresh)}. The rows so far are kept; "
+            "mend the cause and give the same command to go on"
+        )
+    asked = {response.question_id for response in responses}
+    written = [question for question in plan.testset.questions if question.id in asked]
+    plan.run.write_text("questions.jsonl", "".join(question_line(q) for q in written))
+    plan.run.finish(
+        {
+            "name": plan.run.name,
+            "variant": plan.how.choices["variant"],
+            "version": settings.version,
+            **plan.setup,
+            "study": asdict(settings.study),
+            "testset": {"name": plan.testset.name, "questions": len(plan.testset.questions)},
+            "partial": len(written) < len(plan.testset.questions),
+            "configuration": plain(asdict(plan.system)),
+            "choices": plan.how.choices,
+            "overrides": list(plan.how.overrides),
+            "corpus": file_hashes(settings.study.corpus),
+            "made_with": made_with,
+            **provenance(PROJECT),
+            "started": started,
+            "ended": now(),
+            "counts": counts(responses),
+            "calls": called,
+            "spent": spent(responses),
+        }
+    )
+
+
+def ask_all(
+    answerer: Answerer,
+    todo: Sequence[tuple[Question, int]],
+    workers: int,
+    give_up_after: int,
+    advance: Advance,
+) -> list[Response]:
+    """Ask every question; stop early where `give_up_after` in a row fail."""
+    responses: list[Response] = []
+    failed_in_a_row = 0
+    with ThreadPoolExecutor(max_workers=workers) as pool:
+        for response in pool.map(partial(ask, answerer), todo):
+            responses.append(response)
+            advance(len(responses), len(todo))
+            failed_in_a_row = failed_in_a_row + 1 if response.error else 0
+            if failed_in_a_row >= give_up_after:
+                pool.shutdown(cancel_futures=True)
+                break
+    return responses
+
+
+def ask(answerer: Answerer, asked: tuple[Question, int]) -> Response:
+    """Return the system's answer to one question, or its failure, as a row."""
+    question, repeat = asked
+    row = Response(
+        question_id=question.id,
+        repeat=repeat,
+        user_input=question.question,
+        reference=question.reference,
+        source=question.source,
+        response=None,
+    )
+    try:
+        answer = answerer.answer(Query(question.id, question.question, repeat))
+    except HarnessError as error:
+        return replace(row, error=" ".join(str(error).split()))
+    given = {field.name: getattr(answer, field.name) for field in fields(answer)}
+    return replace(row, response=given.pop("text"), **given)
+
+
+def failures(responses: Sequence[Response]) -> str:
+    """Say how many questions failed, and how the last of them did."""
+    failed = [r for r in responses if r.error is not None]
+    last = f"; question '{failed[-1].question_id}': {failed[-1].error}" if failed else ""
+    return f"{len(failed)} of {len(responses)} questions asked failed{last}"
+
+
+def counts(responses: Sequence[Response]) -> dict[str, int]:
+    """Return how many rows there are, answered and failed."""
+    failed = sum(response.error is not None for response in responses)
+    return {
+        "questions": len(responses),
+        "answered": len(responses) - failed,
+        "failed": failed,
+    }
+
+
+def spent(responses: Sequence[Response]) -> dict[str, Any]:
+    """Return tokens and seconds over all responses; null where none tells them."""
+    names = ("input_tokens", "output_tokens", "retrieval_seconds", "generation_seconds")
+    told = {n: [v for r in responses if (v := getattr(r, n)) is not None] for n in names}
+    return {name: sum(values) if values else None for name, values in told.items()}
+
+
+def write_captions(run: Run, answerer: Answerer, cache: Path) -> None:
+    """Write what the index was told about each figure, with its picture, for people to read."""
+    if not answerer.captions:
+        return
+    rows, page = [], ["# What the index was told about the figures\n"]
+    for caption in answerer.captions:
+        picture = f"figures/{caption.image_sha256[:16]}.png"
+        run.copy_in(cache / "figures" / f"{caption.image_sha256}.png", picture)
+        rows.append(json.dumps({**asdict(caption), "picture": picture}, ensure_ascii=False))
+        page.append(
+            f"## {caption.figure}\n\nPage {caption.page}, by {caption.captioner}\n\n"
+            f"![]({picture})\n\n{caption.text}\n"
+        )
+    run.write_text("captions.jsonl", "\n".join(rows) + "\n")
+    run.write_text("captions.md", "\n".join(page))

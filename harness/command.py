@@ -1,0 +1,104 @@
+"""A stage as a command: its help at once, everything else through Hydra."""
+
+import ast
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+CONF = HERE.parent / "conf"
+SCHEMA = HERE / "config" / "schema.py"
+GROUPS = (
+    "study", "variant", "index", "prompt", "chat", "embedder", "captioner", "judge",
+)  # fmt: skip
+
+
+def stage(name: str) -> Callable[[Callable[[Any, Any], None]], Callable[[], None]]:
+    """Make a function of (settings, composition) a command configured by `conf/<name>.yaml`.
+
+    `--help` is answered here, from the sources: composing a configuration to show it, and
+    importing all that takes part in a run, would take seconds.
+    """
+
+    def decorate(task: Callable[[Any, Any], None]) -> Callable[[], None]:
+        def command() -> None:
+            if {"--help", "-h"} & set(sys.argv[1:]):
+                print(help_text(name, str(task.__globals__["__doc__"])))
+                return
+            from harness.config.entry import run_stage
+
+            run_stage(name, task)
+
+        return command
+
+    return decorate
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One field of a stage's settings, as its source says."""
+
+    name: str
+    default: str
+    about: str
+
+
+def help_text(name: str, about: str) -> str:
+    """Return what a stage does, its settings, and the choices in `conf/`."""
+    kind = {"study": "StudyRun"}.get(name, name.capitalize())
+    own = [
+        setting
+        for setting in settings_of(kind)
+        if setting.name not in ("study", "variant", "judge")
+    ]
+    return "\n".join(
+        [
+            about.strip(),
+            "\nSettings (key=value):",
+            *map(line, own),
+            "\nThe study's own (study.key=value):",
+            *map(line, settings_of("Study")),
+            "\nChoices (group=choice; their settings: variant.top_k=6, variant.chat.model=...):",
+            *(f"  {group:<15} {', '.join(choices(group))}" for group in GROUPS),
+            "\n--cfg job shows the settings in force; -m runs a sweep (top_k=2,4,6).",
+        ]
+    )
+
+
+def line(setting: Setting) -> str:
+    """Return one setting as a line of the help."""
+    return f"  {setting.name + '=' + setting.default:<22} {setting.about}".rstrip()
+
+
+def settings_of(kind: str) -> Iterator[Setting]:
+    """Yield the settings of a class in the schema, those of the classes it extends first."""
+    tree = ast.parse(SCHEMA.read_text(encoding="utf-8"))
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    node = classes[kind]
+    for base in node.bases:
+        if isinstance(base, ast.Name) and base.id in classes:
+            yield from settings_of(base.id)
+    for place, field in enumerate(node.body):
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
+            after = node.body[place + 1] if place + 1 < len(node.body) else None
+            yield Setting(field.target.id, default_of(field.value), text_of(after))
+
+
+def default_of(value: ast.expr | None) -> str:
+    """Return a default as it would be typed; nothing where it must be given or is a list."""
+    known = isinstance(value, ast.Constant) and value.value is not None
+    return str(ast.literal_eval(value)).lower() if known and value else ""
+
+
+def text_of(node: ast.stmt | None) -> str:
+    """Return the docstring under a field, in one line."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return " ".join(str(node.value.value).split())
+    return ""
+
+
+def choices(group: str) -> list[str]:
+    """Return the files of a group in `conf/`."""
+    return sorted(path.stem for path in (CONF / group).glob("*.yaml"))

@@ -1,0 +1,39 @@
+"""What `conf/` may say, as types; registers them with Hydra; names a run."""
+
+from pathlib import Path
+
+from harness.config.entry import Composition, compose
+from harness.config.factors import Factors, content, factors_of, neutral_keys, plain
+from harness.config.naming import run_name, study_folder
+from harness.config.paths import PROJECT, file_hashes, project_path, shown_path, testset_path
+from harness.config.schema import STAGES, Collect, Evaluate, Report, Stage, Study, StudyRun
+
+
+def study_path(settings: Stage) -> Path:
+    """Return the folder of the study's runs."""
+    return project_path(settings.root) / study_folder(settings.study.name)
+
+
+__all__ = [
+    "PROJECT",
+    "STAGES",
+    "Collect",
+    "Composition",
+    "Evaluate",
+    "Factors",
+    "Report",
+    "Study",
+    "StudyRun",
+    "compose",
+    "content",
+    "factors_of",
+    "file_hashes",
+    "neutral_keys",
+    "plain",
+    "project_path",
+    "run_name",
+    "shown_path",
+    "study_folder",
+    "study_path",
+    "testset_path",
+]

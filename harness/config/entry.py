@@ -1,0 +1,161 @@
+"""How a stage is started from the command line: Hydra, with errors in one line."""
+
+import dataclasses
+import logging
+import os
+import re
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import hydra
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.hydra_config import HydraConfig
+from hydra.core.utils import env_override
+from hydra.errors import HydraException
+from hydra.types import RunMode
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from harness.config.paths import PROJECT
+from harness.config.schema import STAGES, Collect, Stage, register
+from harness.errors import ConfigError, HarnessError, pick
+
+CONF = PROJECT / "conf"
+S = TypeVar("S", bound=Stage)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Composition:
+    """How the configuration at hand came about."""
+
+    choices: dict[str, str]
+    """Group -> the choice made in it."""
+    overrides: tuple[str, ...]
+    """The words of the command line that set something."""
+
+    @property
+    def study_words(self) -> str:
+        """The words that name this study in the next command."""
+        named = [w for w in self.overrides if w.startswith(("study.name=", "root="))]
+        return " ".join([f"study={self.choices['study']}", *named])
+
+
+def run_stage(name: str, task: Callable[[Any, Composition], None]) -> None:
+    """Run a stage as the command line configures it.
+
+    What the user can mend is printed in one line and ends with exit code 1; in a sweep the
+    other jobs still run. A bug keeps its traceback.
+    """
+    failures: list[HarnessError] = []
+
+    def job(cfg: DictConfig) -> None:
+        try:
+            task(typed(cfg, STAGES[name]), composition(HydraConfig.get()))
+        except HarnessError as error:
+            say(error)
+            if HydraConfig.get().mode == RunMode.RUN:
+                raise SystemExit(1) from None
+            failures.append(error)
+
+    start(name, job)
+    if failures:
+        raise SystemExit(f"{len(failures)} of the jobs failed; the others are done")
+
+
+def start(name: str, job: Callable[[DictConfig], None]) -> None:
+    """Hand the command line to Hydra, its words mended, its errors shortened."""
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
+    prepare()
+    try:
+        with env_override({"HYDRA_FULL_ERROR": "1"}):  # Hydra then leaves its exceptions to us
+            sys.argv[1:] = words(sys.argv[1:])
+            hydra.main(version_base="1.3", config_path=str(CONF), config_name=name)(job)()
+    except (HarnessError, HydraException, OmegaConfBaseException) as error:
+        if os.environ.get("HYDRA_FULL_ERROR") == "1":
+            raise
+        say(error)
+        raise SystemExit(1) from None
+
+
+def prepare() -> None:
+    """Tell Hydra the types of all settings, and where the project lies."""
+    OmegaConf.register_new_resolver("project", lambda: str(PROJECT), replace=True)
+    register()
+
+
+def say(error: Exception) -> None:
+    """Print an error in one line."""
+    cause = error.__cause__ if isinstance(error.__cause__, OmegaConfBaseException) else error
+    line = " ".join(str(cause).split())
+    if "could not be converted to Integer" in line or "type 'list' " in line:
+        line += " (for a sweep write: -m key=4,9)"
+    print(f"error: {line}", file=sys.stderr)
+
+
+def compose(name: str, overrides: Sequence[str]) -> tuple[Any, Composition]:
+    """Compose a stage's settings as its command line would, inside another stage."""
+    if not GlobalHydra.instance().is_initialized():
+        hydra.initialize_config_dir(str(CONF), version_base="1.3")
+    cfg = hydra.compose(name, overrides=words(overrides), return_hydra_config=True)
+    return typed(cfg, STAGES[name]), composition(cfg.hydra)
+
+
+def composition(hydra_cfg: Any) -> Composition:
+    """Read off Hydra's own record what was chosen and what was overridden."""
+    made = hydra_cfg.runtime.choices.items()
+    choices = {key: str(value) for key, value in made if value and not key.startswith("hydra/")}
+    return Composition(choices, tuple(str(word) for word in hydra_cfg.overrides.task))
+
+
+def typed(cfg: DictConfig, kind: type[S]) -> S:
+    """Return the settings as live objects; a setting that is still to be given is an error.
+
+    Only collect makes the variant: the other stages read what the runs themselves carry.
+    """
+    names = [field.name for field in dataclasses.fields(kind)]
+    if kind is not Collect:
+        names.remove("variant")
+    for name in names:
+        missing = OmegaConf.missing_keys(cfg[name]) if OmegaConf.is_config(cfg[name]) else set()
+        for key in sorted(missing):
+            raise ConfigError(f"{name}.{key} is not set: give {name}.{key}=...")
+    return kind(**{name: live(cfg[name]) for name in names})
+
+
+def live(node: Any) -> Any:
+    """Return a configuration node as the object it describes."""
+    return OmegaConf.to_object(node) if OmegaConf.is_config(node) else node
+
+
+def words(arguments: Sequence[str]) -> list[str]:
+    """Return the words of a command line fit for Hydra's grammar.
+
+    A stray carriage return (a script with CRLF line ends) is dropped, a value in Chinese or
+    Japanese is quoted, and a choice that does not exist is named with its nearest neighbour.
+    """
+    mended = []
+    for argument in arguments:
+        word = argument.rstrip("\r\n")
+        key, sign, value = word.partition("=")
+        if sign and not key.startswith("-"):
+            check_choice(key, value)
+            if re.fullmatch(r"[^'\"\[\]{}(),=\s]*[^\x00-\x7f][^'\"\[\]{}(),=\s]*", value):
+                word = f"{key}='{value}'"
+        mended.append(word)
+    return mended
+
+
+def check_choice(key: str, value: str) -> None:
+    """Raise where a group is given a choice that does not exist."""
+    group = key.lstrip("+").partition("@")[0]
+    known = choices_of(group)
+    if known and not re.search(r"[\[\](){}]", value):
+        for choice in value.split(","):
+            pick(dict.fromkeys(known), choice.strip().strip("'\""), group)
+
+
+def choices_of(group: str) -> list[str]:
+    """Return the choices of a group in `conf/`, none where it is no group."""
+    folder = CONF / group
+    return sorted(path.stem for path in folder.glob("*.yaml")) if folder.is_dir() else []

@@ -1,0 +1,124 @@
+"""The settings of each stage, as types."""
+
+from dataclasses import dataclass, field
+
+from hydra.core.config_store import ConfigStore
+from omegaconf import MISSING
+
+from harness.judge import JUDGES, Judge
+from harness.llm import EMBEDDERS
+from harness.sources import CAPTIONERS, Index
+from harness.systems import GENERATORS, SYSTEMS, Prompt, System
+
+
+@dataclass
+class Study:
+    """One question under investigation, shared by all stages."""
+
+    name: str = MISSING
+    """The folder under `root`; another name writes elsewhere without a new file."""
+    question: str = ""
+    """What the study asks, in a sentence."""
+    corpus: list[str] = field(default_factory=list)
+    """Files and folders, relative to the project."""
+    testset: str = MISSING
+    """A folder under `testsets/`, or the path of a questions file."""
+    language: str = "en"
+    """Of the test set: en, ja, zh_hant or zh_hans."""
+    variants: list[str] = field(default_factory=list)
+    """Names, or names with overrides: `ctx_k9 variant.top_k=6`."""
+    metrics: list[str] = field(default_factory=lambda: ["articles"])
+    """Names of metrics and presets."""
+    repeats: int = 1
+    """How often each question is asked."""
+
+
+@dataclass
+class Stage:
+    """What every stage understands."""
+
+    study: Study = field(default_factory=Study)
+    variant: System | None = None
+    judge: Judge = MISSING
+    root: str = "runs"
+    """The folder that holds the studies."""
+    questions: list[str] = field(default_factory=list)
+    """Ids of the questions to take; none takes all."""
+    limit: int | None = None
+    """Take the first so many questions."""
+    cache: str = "readwrite"
+    """readwrite, read (never call a model) or off."""
+
+
+@dataclass
+class Collect(Stage):
+    """Run one variant on the test set."""
+
+    version: str | None = None
+    """A label for the same system before and after a repair."""
+    again: bool = False
+    """Collect a finished run once more; the old one is kept under another name."""
+    give_up_after: int = 3
+    """Stop when so many questions in a row fail."""
+
+
+@dataclass
+class Evaluate(Stage):
+    """Score the runs of a study."""
+
+    runs: list[str] = field(default_factory=list)
+    """Names of runs; none takes all of the study."""
+    metrics: list[str] = field(default_factory=lambda: ["articles"])
+    dry_run: bool = False
+    """Say what would be asked, and ask nothing."""
+
+
+@dataclass
+class Report(Stage):
+    """Set the runs of a study side by side."""
+
+    runs: list[str] = field(default_factory=list)
+    """Names of runs; none takes all of the study."""
+    baseline: str | None = None
+    """Show only the contrasts of this run."""
+    factor: str | None = None
+    """Show only the contrasts of this factor."""
+    language: str = "en"
+
+
+@dataclass
+class StudyRun(Stage):
+    """Collect, evaluate and report every variant that the study lists."""
+
+    version: str | None = None
+    again: bool = False
+    give_up_after: int = 3
+    metrics: list[str] = field(default_factory=lambda: ["articles"])
+    language: str = "en"
+
+
+STAGES: dict[str, type[Stage]] = {
+    "collect": Collect,
+    "evaluate": Evaluate,
+    "report": Report,
+    "study": StudyRun,
+}
+
+
+def register() -> None:
+    """Put every stage and every plug-in of the tables into Hydra's ConfigStore."""
+    store = ConfigStore.instance()
+    for name, stage in STAGES.items():
+        store.store(name=f"{name}_schema", node=stage)
+    groups: dict[str, tuple[str, dict[str, type]]] = {
+        "system": ("variant", dict(SYSTEMS)),
+        "chat": ("variant.chat", dict(GENERATORS)),
+        "embedder": ("variant.embedder", dict(EMBEDDERS)),
+        "captioner": ("variant.captioner", dict(CAPTIONERS)),
+        "index": ("variant.index", {"index": Index}),
+        "prompt": ("variant.prompt", {"prompt": Prompt}),
+        "judge": ("judge", dict(JUDGES)),
+    }
+    for group, (package, table) in groups.items():
+        for name, node in table.items():
+            store.store(group=f"schema/{group}", name=name, node=node, package=package)

@@ -1,0 +1,142 @@
+"""Asking until a reply can be read: more room, one repair, one fresh try, then the reason."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from harness.errors import BudgetError, ContextOverflowError, EndpointError
+from harness.judge.cases import Finding
+from harness.judge.reading import UnreadableReply
+from harness.llm import Calls, Chat, Completion, Message, Outcome, Request
+from harness.records import Status
+
+MORE_ROOM = 4
+"""A reply that was cut is asked for again with so many times the room."""
+
+FRESH = 1000
+"""Added to the sample index of the fresh try: beyond any number of samples."""
+
+KEPT = 500
+"""Characters of an unreadable reply that are kept with the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A request, and how its reply is read."""
+
+    request: Request
+    read: Callable[[Completion], Finding]
+    """Raises UnreadableReply."""
+    repair: Callable[[str], str]
+    """What to say to the model about an error."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Trouble:
+    """A request without an answer that can be used."""
+
+    request: Request
+    status: Status
+    message: str
+    completion: Completion | None = None
+
+    @property
+    def finding(self) -> Finding:
+        if self.completion is None:
+            return Finding(error=self.status, note=self.message)
+        raw = self.completion.text[:KEPT]
+        note = f"{self.message}; reply ({self.completion.finish_reason}): {raw}"
+        return Finding(error=self.status, note=note, call=self.completion.call)
+
+
+def ask_all(
+    chat: Chat, asks: Sequence[Ask], calls: Calls, tick: Callable[[], None]
+) -> list[Finding]:
+    """Return a finding for each, in order; one that could not be had says why.
+
+    A failure of the endpoint is final: its retries are the endpoint's own affair.
+    """
+    found: dict[int, Finding] = {}
+    troubles: dict[int, _Trouble] = {}
+    waiting: dict[int, Request] = {index: ask.request for index, ask in enumerate(asks)}
+
+    def done(_: int, __: Outcome) -> None:
+        tick()
+
+    for number, again in enumerate((_more_room, _repair, _fresh, _give_up)):
+        on_done = done if number == 0 else None
+        outcomes = chat.complete_all(list(waiting.values()), calls, on_done) if waiting else []
+        for (index, request), outcome in zip(waiting.items(), outcomes, strict=True):
+            result = _read(asks[index], request, outcome)
+            if isinstance(result, Finding):
+                found[index] = result
+                troubles.pop(index, None)
+            else:
+                troubles[index] = result
+        waiting = {
+            index: another
+            for index, trouble in troubles.items()
+            if (another := again(asks[index], trouble))
+        }
+    found.update({index: trouble.finding for index, trouble in troubles.items()})
+    return [found[index] for index in range(len(asks))]
+
+
+def status_of(error: EndpointError) -> Status:
+    """Return why there is no label where a call failed."""
+    if isinstance(error, ContextOverflowError):
+        return Status.CONTEXT_OVERFLOW
+    return Status.BUDGET if isinstance(error, BudgetError) else Status.JUDGE_FAILED
+
+
+def _read(ask: Ask, request: Request, outcome: Outcome) -> Finding | _Trouble:
+    if isinstance(outcome, EndpointError):
+        return _Trouble(request, status_of(outcome), str(outcome))
+    # Half a surrogate pair can be neither sent back nor written to a table.
+    outcome = replace(outcome, text=outcome.text.encode("utf-8", "replace").decode("utf-8"))
+    if outcome.finish_reason == "length":
+        message = f"cut at its length of {request.max_tokens} tokens"
+        return _Trouble(request, Status.CONTEXT_OVERFLOW, message, outcome)
+    if not outcome.text.strip():
+        return _Trouble(request, Status.JUDGE_UNPARSABLE, _empty(outcome), outcome)
+    try:
+        return ask.read(outcome)
+    except UnreadableReply as error:
+        return _Trouble(request, error.status, str(error), outcome)
+
+
+def _empty(completion: Completion) -> str:
+    if not completion.reasoning:
+        return "the reply is empty"
+    return (
+        "the reply is empty, all of it stands in the reasoning field: switch the server's "
+        "reasoning parser or the model's thinking off"
+    )
+
+
+def _more_room(_: Ask, trouble: _Trouble) -> Request | None:
+    if not _was_cut(trouble):
+        return None
+    return replace(trouble.request, max_tokens=MORE_ROOM * (trouble.request.max_tokens or 0))
+
+
+def _repair(ask: Ask, trouble: _Trouble) -> Request | None:
+    reply = trouble.completion
+    if reply is None or _was_cut(trouble) or not reply.text.strip():
+        return None
+    turns = (Message("assistant", reply.text), Message("user", ask.repair(trouble.message)))
+    return replace(trouble.request, messages=(*trouble.request.messages, *turns))
+
+
+def _fresh(ask: Ask, trouble: _Trouble) -> Request | None:
+    if trouble.completion is None:
+        return None
+    sample = ask.request.sample + FRESH
+    return replace(ask.request, sample=sample, max_tokens=trouble.request.max_tokens)
+
+
+def _give_up(_: Ask, __: _Trouble) -> Request | None:
+    return None
+
+
+def _was_cut(trouble: _Trouble) -> bool:
+    return trouble.completion is not None and trouble.completion.finish_reason == "length"

@@ -1,0 +1,165 @@
+"""A language model as judge, behind any chat endpoint."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from omegaconf import MISSING
+
+from harness.errors import ConfigError, EndpointError
+from harness.judge.asking import Ask, ask_all, status_of
+from harness.judge.cases import Finding, Job, Kind
+from harness.judge.claims import tidy
+from harness.judge.contract import Judge
+from harness.judge.languages import language
+from harness.judge.prompt import inputs, prompt, wording
+from harness.judge.reading import UnreadableReply, read_reply
+from harness.judge.schemas import LABELS, schema
+from harness.llm import Calls, Chat, Completion, Embedder, Request, Role, estimate_tokens
+from harness.records import Floats, Status
+
+RULES = 1
+"""Raised whenever a change here, in `claims` or in `asking` may change a label."""
+
+TOKENS_A_LABEL = 160
+"""Room for one numbered reason and verdict."""
+
+
+@dataclass
+class ChatJudge(Judge):
+    """Asks a chat model; the reverse questions are compared by an embedder."""
+
+    chat: Chat = MISSING
+    embedder: Embedder = MISSING
+    language: str = "en"
+    """Of the prompts: en, ja, zh_hant or zh_hans; should be the test set's."""
+    strictness: int = 3
+    """Reverse questions a response."""
+    batch_passages: bool = False
+    """Judge all passages of a question for usefulness in one call: cheaper, and each passage is
+    then seen beside the others."""
+    reply_tokens: int = 1024
+    """Least room for a reply; more for a model that thinks before it answers."""
+    name: str = field(default="", metadata={"factor": False})
+    """What is written in the judge column; empty takes the model's name."""
+
+    @property
+    def label(self) -> str:
+        return self.name or self.chat.label
+
+    @property
+    def samples(self) -> int:
+        if self.strictness < 1:
+            raise ConfigError(f"judge.strictness={self.strictness}: ask for 1 question or more")
+        return self.strictness
+
+    @property
+    def batches(self) -> bool:
+        return self.batch_passages
+
+    def identity(self) -> dict[str, object]:
+        spoken = language(self.language)
+        names = [*Kind, "repair"]
+        return {
+            "judge": "chat",
+            "rules": RULES,
+            "language": spoken,
+            "prompts": {str(name): prompt(spoken, name).sha256 for name in names},
+            "strictness": self.samples,
+            "batch_passages": self.batch_passages,
+            "reply_tokens": self.reply_tokens,
+            "chat": self.chat.identity(),
+            "embedder": self.embedder.identity(),
+        }
+
+    def answer(self, asked: Sequence[Job], calls: Calls, tick: Callable[[], None]) -> list[Finding]:
+        found = ask_all(self.chat, [self.ask(job) for job in asked], calls, tick)
+        return self._compared(asked, found, calls)
+
+    def ask(self, job: Job) -> Ask:
+        """Return the request for a job, with the reading of its reply."""
+        spoken = language(self.language)
+        asked = wording(spoken, job)
+        form = schema(job)
+        request = Request(
+            messages=asked.messages(inputs(job)),
+            schema=form,
+            max_tokens=max(self.reply_tokens, _room(job)),
+            sample=job.sample,
+        )
+
+        def read(completion: Completion) -> Finding:
+            ids = range(1, job.labels + 1) if job.kind in LABELS else None
+            reply = read_reply(completion.text, form, ids)
+            return replace(_finding(job, reply, asked.example_text), call=completion.call)
+
+        def repair(error: str) -> str:
+            return prompt(spoken, "repair").instructions.replace("{error}", error)
+
+        return Ask(request, read, repair)
+
+    def _compared(
+        self, asked: Sequence[Job], found: Sequence[Finding], calls: Calls
+    ) -> list[Finding]:
+        """Give each reverse question its cosine to the question that was asked."""
+        places = [
+            place
+            for place, (job, finding) in enumerate(zip(asked, found, strict=True))
+            if job.kind is Kind.REVERSE_QUESTION and finding.texts
+        ]
+        if not places:
+            return list(found)
+        texts = [asked[place].question for place in places]
+        texts += [found[place].texts[0] for place in places]
+        compared = list(found)
+        try:
+            vectors = self.embedder.embed(texts, Role.QUERY, calls)
+        except EndpointError as error:
+            for place in places:
+                compared[place] = replace(found[place], error=status_of(error), note=str(error))
+            return compared
+        cosines = _cosines(vectors[: len(places)], vectors[len(places) :])
+        for place, cosine in zip(places, cosines, strict=True):
+            compared[place] = (
+                replace(found[place], error=Status.ZERO_VECTOR)
+                if np.isnan(cosine)
+                else replace(found[place], similarity=float(cosine))
+            )
+        return compared
+
+
+def _finding(job: Job, reply: Any, example: str) -> Finding:
+    """Return what a reply says whose form is right."""
+    if job.kind is Kind.CLAIMS:
+        return tidy(reply["claims"], job.text, example)
+    if job.kind is Kind.REVERSE_QUESTION:
+        question = reply["question"].strip()
+        if not question:
+            raise UnreadableReply("question is empty", Status.JUDGE_INCOMPLETE)
+        return Finding((question,), (int(reply["noncommittal"]),), reasons=(reply["reason"],))
+    if job.own is not None:
+        return Finding(
+            labels=(int(reply["verdict"] == job.own.counts),), reasons=(reply["reason"],)
+        )
+    rows = reply["verdicts"]
+    return Finding(
+        labels=tuple(int(LABELS[job.kind][row["verdict"]]) for row in rows),
+        reasons=tuple(row["reason"] for row in rows),
+    )
+
+
+def _room(job: Job) -> int:
+    """Return how many tokens a reply may well take."""
+    if job.kind is Kind.CLAIMS:
+        return 2 * estimate_tokens(job.text)
+    return TOKENS_A_LABEL * job.labels
+
+
+def _cosines(left: Floats, right: Floats) -> Floats:
+    """Return the cosine of each pair of rows; nan where a vector has no direction."""
+    lengths = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
+    products = (left * right).sum(axis=1)
+    cosines: Floats = np.full(len(left), np.nan)
+    np.divide(products, lengths, out=cosines, where=lengths > 0)
+    return cosines

@@ -1,0 +1,76 @@
+"""What is made of the claims that a model gives: repeats and echoes leave, and are counted."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from harness.judge.cases import Finding
+from harness.judge.pieces import coverage, pieces
+from harness.records import Status
+
+ECHO = 0.6
+"""A claim is an echo when the prompt's example holds so much of it, and twice what the text
+holds."""
+
+_KANA = re.compile(r"[\u3041-\u30ff]")
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
+_LATIN = re.compile(r"[A-Za-z]")
+
+
+def tidy(claims: Sequence[str], text: str, example: str) -> Finding:
+    """Return the claims without blanks, repeats and echoes; a note on the first counts these.
+
+    Args:
+        claims: What the model gave.
+        text: What the claims were taken from.
+        example: What the prompt's worked examples say.
+
+    >>> tidy(["It is high.", "it is high"], "It is high.", "").texts
+    ('It is high.',)
+    """
+    distinct: dict[str, str] = {}
+    for claim in claims:
+        if key := _key(claim):
+            distinct.setdefault(key, claim.strip())
+    kept = [claim for claim in distinct.values() if not _echo(claim, text, example)]
+    echoes = len(distinct) - len(kept)
+    if echoes and not kept:
+        return Finding(error=Status.JUDGE_ECHO, note=f"echo={echoes}: only the prompt's example")
+    dropped = {"repeated": len(claims) - len(distinct), "echo": echoes}
+    counts = [f"{name}={number} left out" for name, number in dropped.items() if number]
+    notes = [_foreign(claim, text) for claim in kept]
+    if counts and kept:
+        notes[0] = "; ".join(filter(None, [*counts, notes[0]]))
+    return Finding(texts=tuple(kept), reasons=tuple(notes))
+
+
+def _key(claim: str) -> str:
+    """Return the claim without case, width, spaces and its stop; empty where it says nothing.
+
+    >>> _key("高 １．５ 公尺。"), _key("...")
+    ('高1.5公尺', '')
+    """
+    plain = "".join(unicodedata.normalize("NFKC", claim).casefold().split()).strip(".。!;,、")
+    return plain if any(c.isalnum() for c in plain) else ""
+
+
+def _echo(claim: str, text: str, example: str) -> bool:
+    wanted = pieces(claim)
+    in_example = coverage(wanted, pieces(example))
+    return in_example >= ECHO and coverage(wanted, pieces(text)) <= in_example / 2
+
+
+def _foreign(claim: str, text: str) -> str | None:
+    """Say that a claim is in another language than its text, as far as the script tells."""
+    ours, theirs = _script(claim), _script(text)
+    return f"language: {ours}, text {theirs}" if ours and theirs and ours != theirs else None
+
+
+def _script(text: str) -> str | None:
+    """Return kana, han or latin; None where there is too little to tell."""
+    if _KANA.search(text):
+        return "kana"
+    han, latin = len(_HAN.findall(text)), len(_LATIN.findall(text))
+    if han >= 4 and han * 4 >= latin:
+        return "han"
+    return "latin" if latin >= 12 and not han else None

@@ -1,0 +1,36 @@
+"""The one seam to models: chat and embeddings in, completions and vectors out."""
+
+from harness.llm.budget import Budget, Price
+from harness.llm.calls import Calls, call_key
+from harness.llm.chat import Chat, Completion, Message, OnDone, Outcome, Request
+from harness.llm.embedder import E5, Embedder, Role
+from harness.llm.ollama_chat import OllamaChat
+from harness.llm.openai_chat import OpenAIChat, Structured
+from harness.llm.openai_embedder import OpenAIEmbedder
+from harness.llm.tokens import estimate_tokens
+
+CHATS: dict[str, type[Chat]] = {"openai": OpenAIChat, "ollama": OllamaChat}
+EMBEDDERS: dict[str, type[Embedder]] = {"e5": E5, "openai": OpenAIEmbedder}
+
+__all__ = [
+    "CHATS",
+    "E5",
+    "EMBEDDERS",
+    "Budget",
+    "Calls",
+    "Chat",
+    "Completion",
+    "Embedder",
+    "Message",
+    "OllamaChat",
+    "OnDone",
+    "OpenAIChat",
+    "OpenAIEmbedder",
+    "Outcome",
+    "Price",
+    "Request",
+    "Role",
+    "Structured",
+    "call_key",
+    "estimate_tokens",
+]

@@ -1,0 +1,73 @@
+"""What a run may spend on model calls: it ends cleanly, and can be resumed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from harness.errors import BudgetError, ConfigError
+
+
+@dataclass
+class Price:
+    """US dollars for a million tokens."""
+
+    input: float = 0.0
+    output: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What has been spent so far."""
+
+    calls: int
+    tokens: Mapping[str, tuple[int, int]]
+    """Model -> tokens of prompts and of replies."""
+    minutes: float
+
+    def usd(self, prices: Mapping[str, Price]) -> float:
+        """Return the money; a model without a price costs nothing.
+
+        >>> Spent(1, {"m": (1_000_000, 500_000)}, 0.0).usd({"m": Price(2.0, 8.0)})
+        6.0
+        """
+        return sum(
+            (read * prices[model].input + written * prices[model].output) / 1e6
+            for model, (read, written) in self.tokens.items()
+            if model in prices
+        )
+
+
+@dataclass
+class Budget:
+    """Limits on what is asked anew; None is no limit. What is in flight is still paid for."""
+
+    calls: int | None = None
+    tokens: int | None = None
+    """Of prompts and replies together."""
+    usd: float | None = None
+    minutes: float | None = None
+    prices: dict[str, Price] = field(default_factory=dict)
+    """Model -> price; needed where `usd` is set."""
+
+    def check(self, spent: Spent, model: str) -> None:
+        """Raise BudgetError where nothing is left for one more call to `model`.
+
+        Raises ConfigError where money is limited and the model has no price.
+        """
+        if self.usd is not None and model not in self.prices:
+            raise ConfigError(
+                f"budget.usd={self.usd:g}, but no price is known for {model};"
+                f" set budget.prices.{model}.input and .output, in dollars a million tokens"
+            )
+        tokens = sum(read + written for read, written in spent.tokens.values())
+        limits = {
+            "calls": (self.calls, spent.calls),
+            "tokens": (self.tokens, tokens),
+            "usd": (self.usd, spent.usd(self.prices)),
+            "minutes": (self.minutes, spent.minutes),
+        }
+        for name, (limit, used) in limits.items():
+            if limit is not None and used >= limit:
+                raise BudgetError(
+                    f"budget.{name}={limit:g} is spent; raise it and run again:"
+                    " what was answered is not asked again"
+                )

@@ -1,0 +1,258 @@
+"""Every model call, remembered by its content: asked once, whatever is rerun.
+
+One file that several processes and threads share. Failures are never stored.
+"""
+
+import hashlib
+import json
+import os
+import platform
+import threading
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.errors import ConfigError, NotRecordedError
+from harness.llm.budget import Budget, Spent
+from harness.llm.database import Database
+
+Vector = NDArray[np.float32]
+
+MODES = ("readwrite", "read", "off")
+
+LEASE_SECONDS = 20.0
+"""How long a call counts as on its way after its process last said so."""
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS calls (
+    key TEXT PRIMARY KEY, kind TEXT NOT NULL, payload TEXT NOT NULL, created REAL NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS vectors (
+    key TEXT PRIMARY KEY, vector BLOB NOT NULL, created REAL NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS leases (
+    key TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL
+) WITHOUT ROWID;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """What a call store holds."""
+
+    calls: Mapping[str, int]
+    """Kind -> how many."""
+    vectors: int
+    bytes: int
+    """On disk."""
+
+
+def call_key(content: Mapping[str, object]) -> str:
+    """Return the SHA-256 of the content as canonical JSON.
+
+    >>> call_key({"a": 1, "b": "x"}) == call_key({"b": "x", "a": 1})
+    True
+    """
+    return hashlib.sha256(canonical(content).encode("ascii")).hexdigest()
+
+
+def canonical(content: object) -> str:
+    """Return the one JSON spelling of a value: keys sorted, no spaces, ASCII, no NaN."""
+    return json.dumps(
+        content, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
+    )
+
+
+def new_owner() -> str:
+    """Return a name for a holder of leases, which tells others the process it lives in."""
+    return f"{platform.node()}/{os.getpid()}/{uuid.uuid4().hex}"
+
+
+def is_gone(owner: str) -> bool:
+    """Whether the owner's process is known to have ended: one of this machine, where seen."""
+    machine, process, _ = owner.split("/")
+    if os.name != "posix" or machine != platform.node():
+        return False
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        pass
+    return False
+
+
+class Calls:
+    """The call store in `folder`, and the account of what this process asked.
+
+    Args:
+        folder: Where `calls.sqlite` lies; None remembers nothing.
+        mode: readwrite; read (what is not stored may not be asked); off (asks everything).
+        budget: What may be spent on calls that are not remembered.
+    """
+
+    def __init__(
+        self, folder: Path | None, mode: str = "readwrite", budget: Budget | None = None
+    ) -> None:
+        if mode not in MODES:
+            raise ConfigError(f"cache={mode} cannot be; allowed: {', '.join(MODES)}")
+        self.mode = mode
+        self.path = folder / "calls.sqlite" if folder is not None and mode != "off" else None
+        self.budget = budget or Budget()
+        self.asked = 0
+        """Calls that went to an endpoint, each counted once however often it was tried."""
+        self.sent = 0
+        """HTTP requests that these took: tries that failed are paid for too."""
+        self.remembered = 0
+        """Calls and vectors that the store answered."""
+        self.tokens: dict[str, tuple[int, int]] = {}
+        """Model -> tokens of prompts and of replies, as far as they are reported."""
+        self._lock = threading.Lock()
+        self._started = time.monotonic()
+        self._database = Database(self.path, _TABLES) if self.path is not None else None
+
+    def get(self, key: str) -> dict[str, object] | None:
+        """Return what was stored under `key`, or None."""
+        return self.get_many([key]).get(key)
+
+    def get_many(self, keys: Sequence[str]) -> dict[str, dict[str, object]]:
+        """Return what was stored, for those of the keys that are known."""
+        if self._database is None:
+            return {}
+        found = {k: json.loads(text) for k, text in self._database.find("calls", "payload", keys)}
+        self._recall(len(found))
+        return found
+
+    def put(self, key: str, kind: str, payload: Mapping[str, object]) -> None:
+        """Store a JSON object; at once, so that a killed process loses nothing that came.
+
+        The first answer to a call stays. A lease of the call ends with it.
+        """
+        if self._database is None or self.mode != "readwrite":
+            return
+        row = (key, kind, canonical(payload), time.time())
+        self._database.write(
+            ("INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?)", [row]),
+            ("DELETE FROM leases WHERE key = ?", [(key,)]),
+        )
+
+    def get_vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
+        """Return the vectors, for those of the keys that are known."""
+        if self._database is None:
+            return {}
+        rows = self._database.find("vectors", "vector", keys)
+        self._recall(len(rows))
+        return {key: np.frombuffer(blob, "<f4") for key, blob in rows}
+
+    def put_vectors(self, vectors: Mapping[str, Vector]) -> None:
+        """Store vectors as little-endian float32."""
+        if self._database is None or self.mode != "readwrite":
+            return
+        now = time.time()
+        rows = [(key, np.asarray(v, "<f4").tobytes(), now) for key, v in vectors.items()]
+        self._database.write(("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows))
+
+    def about_to_ask(self, model: str) -> None:
+        """Count a call that goes to an endpoint.
+
+        Raises:
+            NotRecordedError: The store may only be read.
+            BudgetError: There is nothing left to spend.
+        """
+        if self.mode == "read":
+            raise NotRecordedError(
+                f"{model}: a call that is not in {self.path}, and cache=read forbids asking;"
+                " use cache=readwrite and a model that answers"
+            )
+        with self._lock:
+            minutes = (time.monotonic() - self._started) / 60.0
+            self.budget.check(Spent(self.asked, self.tokens, minutes), model)
+            self.asked += 1
+
+    def about_to_send(self) -> None:
+        """Count an HTTP request."""
+        with self._lock:
+            self.sent += 1
+
+    def answered(self, model: str, input_tokens: int | None, output_tokens: int | None) -> None:
+        """Add to the model's tokens."""
+        with self._lock:
+            read, written = self.tokens.get(model, (0, 0))
+            self.tokens[model] = (read + (input_tokens or 0), written + (output_tokens or 0))
+
+    def lease(self, key: str, owner: str) -> bool:
+        """Say that `owner` has the call on its way; false where another has.
+
+        A lease ends with its process, or where that cannot be seen, when it is not renewed.
+        """
+        if self._database is None or self.mode != "readwrite":
+            return True
+        now = time.time()
+        sql = (
+            "INSERT INTO leases VALUES (?1, ?2, ?3) ON CONFLICT (key) DO UPDATE"
+            " SET owner = ?2, until = ?3 WHERE until < ?4 OR owner = ?2"
+        )
+        rows = [(key, owner, now + LEASE_SECONDS, now)]
+        if self._database.write((sql, rows)):
+            return True
+        holders = [held for _, held in self._database.find("leases", "owner", [key])]
+        if not holders or not is_gone(holders[0]):
+            return False
+        self.release(holders[0])
+        return self._database.write((sql, rows)) > 0
+
+    def renew_leases(self, owner: str) -> None:
+        """Keep the owner's leases from lapsing."""
+        if self._database is not None and self.mode == "readwrite":
+            until = time.time() + LEASE_SECONDS
+            self._database.write(("UPDATE leases SET until = ? WHERE owner = ?", [(until, owner)]))
+
+    def release(self, owner: str, key: str | None = None) -> None:
+        """Give up the owner's lease of a call, or all its leases."""
+        if self._database is not None and self.mode == "readwrite":
+            sql = "DELETE FROM leases WHERE owner = ?1 AND (?2 IS NULL OR key = ?2)"
+            self._database.write((sql, [(owner, key)]))
+
+    def size(self) -> Size:
+        """Return how much the store holds."""
+        if self._database is None or not self._database.path.exists():
+            return Size({}, 0, 0)
+        path = self._database.path
+        with self._database.opened() as connection:
+            kinds = connection.execute("SELECT kind, count(*) FROM calls GROUP BY kind ORDER BY 1")
+            vectors = connection.execute("SELECT count(*) FROM vectors").fetchone()[0]
+            files = path.parent.glob(path.name + "*")
+            return Size(dict(kinds), vectors, sum(file.stat().st_size for file in files))
+
+    def prune(self, before: float | None = None, kind: str | None = None) -> int:
+        """Forget what was stored earlier than `before` (Unix time), of that kind if named.
+
+        `chat` means the calls of every chat model, `chat gpt-4o` those of one, `vector` the
+        embeddings. With nothing named everything goes. Returns how many entries went.
+        """
+        if self._database is None or not self._database.path.exists():
+            return 0
+        before = time.time() + 1.0 if before is None else before
+        of_kind = "(?2 IS NULL OR kind = ?2 OR substr(kind, 1, length(?2) + 1) = ?2 || ' ')"
+        gone = self._database.write(
+            (f"DELETE FROM calls WHERE created < ?1 AND {of_kind}", [(before, kind)])
+        )
+        if kind is None or kind == "vector":
+            gone += self._database.write(("DELETE FROM vectors WHERE created < ?", [(before,)]))
+        with self._database.opened() as connection:
+            connection.execute("VACUUM")
+        return gone
+
+    def close(self) -> None:
+        """Close the file; the next use opens it again."""
+        if self._database is not None:
+            self._database.close()
+
+    def _recall(self, count: int) -> None:
+        with self._lock:
+            self.remembered += count

@@ -1,0 +1,130 @@
+"""Many requests at once: folded, joined, remembered, each stored as it arrives."""
+
+import asyncio
+import queue
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+
+from harness.errors import EndpointError
+from harness.llm.calls import LEASE_SECONDS, Calls, new_owner
+from harness.llm.chat import Chat, OnDone, Outcome, Request, payload, remembered
+from harness.llm.loop import submit
+
+POLL_SECONDS = 0.05
+"""How often a call that another process has on its way is looked for."""
+
+
+def complete_all(
+    chat: Chat, requests: Sequence[Request], calls: Calls, on_done: OnDone | None = None
+) -> list[Outcome]:
+    """Answer the requests, in order; see `Chat.complete_all`."""
+    found: dict[int, Outcome] = {}
+
+    def report(indices: Sequence[int], outcome: Outcome) -> None:
+        for index in indices:
+            found[index] = outcome
+            if on_done is not None:
+                on_done(index, outcome)
+
+    try:
+        keys = [chat.key(request) for request in requests]
+    except EndpointError as error:  # the endpoint must say which weights it has, and does not
+        report(range(len(requests)), error)
+        return [error] * len(requests)
+    places: dict[str, list[int]] = {}
+    for index, key in enumerate(keys):
+        places.setdefault(key, []).append(index)
+    for key, kept in calls.get_many(list(places)).items():
+        report(places[key], remembered(key, kept))
+    missing = {key: requests[at[0]] for key, at in places.items() if at[0] not in found}
+    _await_all(_Batch(chat, calls), missing, lambda key, outcome: report(places[key], outcome))
+    return [found[index] for index in range(len(requests))]
+
+
+def _await_all(
+    batch: "_Batch", missing: Mapping[str, Request], report: Callable[[str, Outcome], None]
+) -> None:
+    """Report each outcome in this thread; leaving by an exception cancels what is running."""
+    if not missing:
+        return
+    running = submit(batch.run(missing))
+    running.add_done_callback(batch.over)
+    try:
+        for _ in missing:
+            arrived = batch.arrived.get()
+            if isinstance(arrived, BaseException):
+                raise arrived
+            report(*arrived)
+    finally:
+        running.cancel()
+
+
+class _Batch:
+    """The missing calls of one `complete_all`, worked on by a few tasks."""
+
+    def __init__(self, chat: Chat, calls: Calls) -> None:
+        self.chat = chat
+        self.calls = calls
+        self.owner = new_owner()
+        self.arrived: queue.SimpleQueue[tuple[str, Outcome] | BaseException] = queue.SimpleQueue()
+
+    def over(self, future: "Future[None]") -> None:
+        """Pass on what broke the batch."""
+        error = asyncio.CancelledError() if future.cancelled() else future.exception()
+        if error is not None:
+            self.arrived.put(error)
+
+    async def run(self, requests: Mapping[str, Request]) -> None:
+        """Answer the calls, those first that nobody else has on their way."""
+        todo = deque(requests.items())
+        leased_elsewhere: deque[tuple[str, Request]] = deque()
+
+        async def work() -> None:
+            while todo or leased_elsewhere:
+                if todo:
+                    key, request = todo.popleft()
+                else:
+                    key, request = leased_elsewhere.popleft()
+                    await asyncio.sleep(POLL_SECONDS)
+                outcome = await self._outcome(key, request)
+                if outcome is None:
+                    leased_elsewhere.append((key, request))
+                else:
+                    self.arrived.put((key, outcome))
+
+        tasks = [asyncio.create_task(work()) for _ in range(min(self.chat.width, len(requests)))]
+        beating = asyncio.create_task(self._renew_leases())
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in (*tasks, beating):
+                task.cancel()
+            self.calls.release(self.owner)
+
+    async def _outcome(self, key: str, request: Request) -> Outcome | None:
+        """Answer one call; None where another thread or process has it on its way."""
+        mine = self.calls.lease(key, self.owner)
+        kept = self.calls.get(key)
+        if mine and kept is None:
+            return await self._ask(key, request)
+        if mine:
+            self.calls.release(self.owner, key)
+        return None if kept is None else remembered(key, kept)
+
+    async def _ask(self, key: str, request: Request) -> Outcome:
+        try:
+            self.calls.about_to_ask(self.chat.label)
+            completion = replace(await self.chat.ask(request, self.calls), call=key)
+        except EndpointError as error:
+            self.calls.release(self.owner, key)
+            return error
+        self.calls.answered(self.chat.label, completion.input_tokens, completion.output_tokens)
+        self.calls.put(key, f"chat {self.chat.label}", payload(completion))
+        return completion
+
+    async def _renew_leases(self) -> None:
+        while True:
+            await asyncio.sleep(LEASE_SECONDS / 4)
+            self.calls.renew_leases(self.owner)

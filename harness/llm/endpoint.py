@@ -1,0 +1,219 @@
+"""One HTTP endpoint: its connection, pace, deadlines and retries."""
+
+import asyncio
+import atexit
+import os
+import random
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from harness.errors import EndpointError
+from harness.llm.calls import Calls
+from harness.llm.connection import Address, open_client
+from harness.llm.failures import Failure, RefusedError, ReplyError, one_line, read_failure, remedy
+from harness.llm.loop import run
+from harness.llm.pace import Clock, Pace
+
+T = TypeVar("T")
+
+GIVEN_UP_AFTER = 3
+"""Calls in a row that failed with all their retries; from then on each gets one try."""
+REST_SECONDS = 1.0
+"""How long calls fail unsent once the endpoint is given up."""
+LONGEST_BACKOFF = 20.0
+THROTTLED_PER_RETRY = 4
+"""Being asked to slow down is no fault, so it is borne this many times as often."""
+NO_KEY = "none"
+"""Sent where there is no key: local servers take anything, the client insists on something."""
+
+
+@dataclass(frozen=True, slots=True)
+class Served(Generic[T]):
+    """What a request brought."""
+
+    value: T
+    seconds: float
+    """From sending to the last byte, of the try that succeeded."""
+
+
+class Endpoint:
+    """A connection to one address. Lives on the shared event loop."""
+
+    def __init__(self, address: Address, key: str) -> None:
+        self.address = address
+        self.pace = Pace(address.concurrency, address.climbs)
+        self.habits: dict[str, Any] = {}
+        """What was learnt of how this endpoint wants to be asked, for this process."""
+        self._key = key
+        self._client = open_client(address.base_url, key)
+        self._clocks: set[Clock] = set()
+        self._answered = False
+        self._failed_in_row = 0
+        self._given_up: tuple[EndpointError, float] | None = None
+
+    async def post(
+        self, path: str, body: dict[str, Any], read: Callable[[Any], T], calls: Calls
+    ) -> Served[T]:
+        """Send, again where that helps, and return what `read` makes of the JSON reply.
+
+        `read` raises LookupError, TypeError or ValueError over a reply that is not of the
+        protocol's form; that counts as a failed try.
+
+        Raises:
+            RefusedError: The endpoint answered that it will not.
+            EndpointError: No usable reply came, with what the user can do.
+        """
+
+        async def send() -> T:
+            calls.about_to_send()
+            reply = await self._client.post(path, cast_to=object, body=body)
+            return _parsed(reply, read)
+
+        return await self._persist(send)
+
+    async def fetch(self, path: str, read: Callable[[Any], T]) -> T:
+        """Return what `read` makes of the JSON at `path`; raises as `post` does."""
+
+        async def send() -> T:
+            return _parsed(await self._client.get(path, cast_to=object), read)
+
+        served: Served[T] = await self._persist(send)
+        return served.value
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+    async def _persist(self, send: Callable[[], Awaitable[T]]) -> Served[T]:
+        tries = _Tries(self.address.deadline)
+        while True:
+            self._raise_if_given_up()
+            entered = await self.pace.enter(again=tries.any)
+            clock = Clock(min(self.address.timeout, tries.left), len(self._clocks))
+            try:
+                served = await self._try(send, clock)
+            except Exception as error:
+                failure = read_failure(error, clock.seconds)
+                if failure is None:
+                    raise
+                tries.count(failure, clock.spent)
+                if self._is_final(failure, tries):
+                    raise self._final(failure) from error
+                pause = self._pause(failure, tries, entered)
+            else:
+                self._answered = True
+                self._failed_in_row = 0
+                self._given_up = None
+                self.pace.succeeded(served.seconds)
+                return served
+            finally:
+                self.pace.leave()
+            await asyncio.sleep(pause)
+
+    async def _try(self, send: Callable[[], Awaitable[T]], clock: Clock) -> Served[T]:
+        self._clocks.add(clock)
+        started = time.perf_counter()
+        try:
+            async with clock.timeout:
+                value = await send()
+        finally:
+            self._clocks.discard(clock)
+        for other in self._clocks:
+            other.another_answered()
+        return Served(value, time.perf_counter() - started)
+
+    def _pause(self, failure: Failure, tries: "_Tries", entered: float) -> float:
+        """Return how long to wait before the next try."""
+        exponent = (tries.throttled if failure.throttled else tries.failed) - 1
+        backoff = min(LONGEST_BACKOFF, self.address.backoff * 2.0**exponent)
+        pause = backoff * random.uniform(0.5, 1.0) if failure.wait is None else failure.wait
+        if failure.throttled:
+            self.pace.throttled(entered, pause)
+        return pause
+
+    def _is_final(self, failure: Failure, tries: "_Tries") -> bool:
+        retries = self.address.retries
+        if self._failed_in_row >= GIVEN_UP_AFTER:
+            retries = 0
+        elif failure.unreachable and not self._answered:
+            retries = min(retries, 1)
+        return (
+            not failure.retry
+            or tries.failed > retries
+            or tries.throttled > THROTTLED_PER_RETRY * self.address.retries
+            or tries.left <= 0.0
+        )
+
+    def _final(self, failure: Failure) -> EndpointError:
+        address = self.address
+        said = failure.said if self._key == NO_KEY else failure.said.replace(self._key, "***")
+        message = f"{address.base_url} (model {address.model}): {said}; " + remedy(
+            failure, address.model, address.key_variable
+        )
+        if failure.retry:
+            error = EndpointError(message)
+            down_from_the_start = failure.unreachable and not self._answered
+            self._failed_in_row += GIVEN_UP_AFTER if down_from_the_start else 1
+        else:
+            error = RefusedError(message)
+            error.said, error.too_long = said, failure.too_long
+        if failure.hopeless or self._failed_in_row >= GIVEN_UP_AFTER:
+            self._given_up = (error, time.monotonic() + REST_SECONDS)
+        return error
+
+    def _raise_if_given_up(self) -> None:
+        if self._given_up is not None and time.monotonic() < self._given_up[1]:
+            raise type(self._given_up[0])(*self._given_up[0].args)
+
+
+@dataclass(slots=True)
+class _Tries:
+    """What one call has had so far."""
+
+    left: float
+    """Seconds of the endpoint's time until the deadline."""
+    failed: int = 0
+    throttled: int = 0
+
+    @property
+    def any(self) -> bool:
+        return self.failed + self.throttled > 0
+
+    def count(self, failure: Failure, spent: float) -> None:
+        self.left -= spent
+        if failure.throttled:
+            self.throttled += 1
+        else:
+            self.failed += 1
+
+
+_endpoints: dict[tuple[Address, str], Endpoint] = {}
+
+
+def endpoint(address: Address) -> Endpoint:
+    """Return the endpoint at the address, the same one for all who ask in this process."""
+    key = os.environ.get(address.key_variable or "", "").strip() or NO_KEY
+    if (address, key) not in _endpoints:
+        _endpoints[address, key] = Endpoint(address, key)
+    return _endpoints[address, key]
+
+
+@atexit.register
+def _close_at_exit() -> None:
+    if _endpoints:
+        run(close_all())
+
+
+async def close_all() -> None:
+    """Close every endpoint; the next use opens it again."""
+    while _endpoints:
+        await _endpoints.popitem()[1].close()
+
+
+def _parsed(reply: Any, read: Callable[[Any], T]) -> T:
+    try:
+        return read(reply)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise ReplyError(one_line(str(reply), 120)) from error

@@ -1,0 +1,162 @@
+"""What an HTTP failure means: shall it be tried again, when, and what is the user to do."""
+
+import email.utils
+import json
+import re
+import socket
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from harness.errors import EndpointError
+
+if TYPE_CHECKING:
+    from openai import APIStatusError
+
+LONGEST_WAIT = 120.0
+"""Seconds. A `Retry-After` beyond this is a quota that is used up, not a pause."""
+
+_OVERFLOW = re.compile(
+    r"context.?(length|window|size)|maximum context|too many tokens|(prompt|input).{0,20} too long"
+    r"|exceed.{0,40}(token|context)",
+    re.IGNORECASE,
+)
+
+
+class ReplyError(Exception):
+    """A reply that is not of the protocol's form."""
+
+
+class RefusedError(EndpointError):
+    """The endpoint read the request and will not answer it, however often it is asked."""
+
+    said = ""
+    """The endpoint's own words."""
+    too_long = False
+    """Whether it refuses because the prompt does not fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One try that failed."""
+
+    said: str
+    """One line."""
+    status: int | None = None
+    """HTTP status; None where no reply came."""
+    retry: bool = True
+    wait: float | None = None
+    """Seconds that the endpoint asks to be left alone."""
+    unreachable: bool = False
+    """Nobody listens at the address."""
+    too_long: bool = False
+    """The prompt does not fit the model's window."""
+
+    @property
+    def throttled(self) -> bool:
+        """Whether the endpoint asks for less at a time."""
+        return self.status == 429
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether every other request would fail alike: wrong key, no such model, no credit."""
+        return not self.retry and self.status in (401, 404, 429)
+
+
+def read_failure(error: Exception, seconds: float) -> Failure | None:
+    """Return what the exception of a try means; None where it is no failure of the endpoint.
+
+    Args:
+        error: What sending, or reading the reply, raised.
+        seconds: How long the endpoint was given.
+    """
+    import openai
+
+    if isinstance(error, openai.APIStatusError):
+        return _refusal(error)
+    if isinstance(error, TimeoutError):
+        return Failure(f"no reply within {seconds:g} s")
+    if isinstance(error, ReplyError):
+        return Failure(f"not a reply of this protocol: {error}")
+    if isinstance(error, json.JSONDecodeError):
+        return Failure(f"the reply is no JSON: {error}")
+    if isinstance(error, openai.APIConnectionError | OSError) or _of_transport(error):
+        return _broken_connection(error)
+    return None
+
+
+def remedy(failure: Failure, model: str, api_key_env: str | None) -> str:
+    """Return what the user can do about it."""
+    key = (
+        f"is the environment variable {api_key_env} set, and the key right?"
+        if api_key_env
+        else "set api_key_env to the name of the environment variable that holds the key"
+    )
+    if failure.unreachable:
+        return "start the server, or set base_url to where it is"
+    known = {
+        None: "is the server well? if it is slow, raise timeout and deadline",
+        401: key,
+        403: key,
+        404: f"is '{model}' there, and does base_url end where the protocol begins (/v1)?",
+        429: "lower concurrency, or wait and run again: what was answered is kept",
+    }
+    if failure.status == 400:
+        for name in ("temperature", "top_p", "seed"):
+            if name in failure.said:
+                return f"set {name}=null if the model does not take it"
+    return known.get(failure.status, "run again: what was answered is kept")
+
+
+def one_line(text: str, longest: int = 300) -> str:
+    """Return the text without line breaks, at most `longest` characters of it."""
+    line = " ".join(text.split())
+    return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def _refusal(error: "APIStatusError") -> Failure:
+    status: int = error.status_code
+    said = f"HTTP {status}: {one_line(_message(error))}"
+    wait = _retry_after(error.response.headers)
+    exhausted = "insufficient_quota" in str(error.body) or (wait or 0.0) > LONGEST_WAIT
+    too_long = status != 429 and _OVERFLOW.search(said) is not None
+    retry = (status in (408, 409, 425, 429) or status >= 500) and not too_long
+    return Failure(said, status, retry and not exhausted, wait, too_long=too_long)
+
+
+def _message(error: "APIStatusError") -> str:
+    body = error.body
+    if isinstance(body, Mapping):
+        return str(body.get("message") or body.get("detail") or dict(body))
+    return str(body or error.response.text)
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        value = headers.get(name)
+        if value is None:
+            continue
+        try:
+            return max(0.0, float(value) * unit)
+        except ValueError:
+            at = email.utils.parsedate_tz(value)
+            if at is not None:
+                return max(0.0, email.utils.mktime_tz(at) - time.time())
+    return None
+
+
+def _of_transport(error: Exception) -> bool:
+    """Whether a library below the client raised it: some errors pass the client unwrapped."""
+    return type(error).__module__.partition(".")[0] in ("aiohttp", "httpx2", "httpcore2")
+
+
+def _broken_connection(error: Exception) -> Failure:
+    chain = [error]
+    while isinstance(cause := chain[-1].__cause__ or chain[-1].__context__, Exception):
+        chain.append(cause)
+    if any(isinstance(link, ConnectionRefusedError) for link in chain):
+        return Failure("nobody listens there", unreachable=True)
+    if any(isinstance(link, socket.gaierror) for link in chain):
+        return Failure("no such host", unreachable=True)
+    return Failure(f"the connection broke: {one_line(str(chain[1] if chain[1:] else error))}")

@@ -1,0 +1,114 @@
+"""Chat models behind Ollama's native API, the only one that honours the context window."""
+
+import base64
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from harness.errors import EndpointError
+from harness.llm.calls import Calls
+from harness.llm.chat import Completion, Message, Request
+from harness.llm.remote import PLACE
+from harness.llm.remote_chat import RemoteChat
+
+if TYPE_CHECKING:
+    from harness.llm.endpoint import Endpoint
+
+_digests: dict[tuple[str, str], str] = {}
+
+
+@dataclass
+class OllamaChat(RemoteChat):
+    """A chat model behind Ollama.
+
+    Its OpenAI-compatible paths take `num_ctx` and ignore it, with status 200: every prompt is
+    then cut to 4,096 tokens or so, without a word.
+    """
+
+    climbs: ClassVar[bool] = True
+    context_in_force: ClassVar[bool] = True
+
+    base_url: str = field(default="http://localhost:11434", metadata=PLACE)
+    context: int | None = 8192
+    """Sent as `num_ctx`; None leaves it to the server."""
+    think: bool | None = None
+    """Whether a reasoning model reasons first; None leaves it to the model."""
+    concurrency: int = field(default=4, metadata=PLACE)
+    timeout: float = field(default=600.0, metadata=PLACE)
+    deadline: float = field(default=1200.0, metadata=PLACE)
+
+    def endpoint_identity(self) -> dict[str, object]:
+        """Return the digest of the weights. Raises EndpointError where the model is not there."""
+        named = self.named("ollama")
+        del named["base_url"]  # the same weights answer alike wherever they are
+        return {**named, "digest": self._digest(), "context": self.context, "think": self.think}
+
+    async def send(self, request: Request, place: "Endpoint", calls: Calls) -> Completion:
+        """Send to `/api/chat`; the schema is enforced by Ollama itself."""
+        served = await place.post("/api/chat", self._body(request), _read, calls)
+        return replace(served.value, seconds=served.seconds)
+
+    def _body(self, request: Request) -> dict[str, object]:
+        options = {
+            "temperature": self.temperature,
+            "top_p": self.top_p,
+            "seed": self.seed,
+            "num_ctx": self.context,
+            "num_predict": self.room(request),
+        }
+        body: dict[str, object] = {
+            "model": self.model,
+            "messages": [_message(message) for message in request.messages],
+            "format": request.schema,
+            "think": self.think,
+        }
+        return {
+            **{name: value for name, value in body.items() if value is not None},
+            "options": {name: value for name, value in options.items() if value is not None},
+            "stream": False,
+            # Newer servers then refuse a prompt that is too long, where they would cut it.
+            "truncate": False,
+            "shift": False,
+            **self.extra,
+        }
+
+    def _digest(self) -> str:
+        from harness.llm.endpoint import endpoint
+        from harness.llm.loop import run
+
+        place = (self.base_url, self.model)
+        if place not in _digests:
+
+            async def tags() -> dict[str, str]:
+                return await endpoint(self.address()).fetch("/api/tags", _digests_by_name)
+
+            found = run(tags())
+            name = self.model if ":" in self.model else f"{self.model}:latest"
+            if self.model not in found and name not in found:
+                raise EndpointError(
+                    f"{self.base_url}: no model '{self.model}' there; `ollama pull {self.model}`"
+                    f" brings it; there are: {', '.join(sorted(found)) or 'none'}"
+                )
+            _digests[place] = found.get(self.model) or found[name]
+        return _digests[place]
+
+
+def _message(message: Message) -> dict[str, object]:
+    plain: dict[str, object] = {"role": message.role, "content": message.content}
+    if message.images:
+        plain["images"] = [base64.b64encode(image).decode("ascii") for image in message.images]
+    return plain
+
+
+def _digests_by_name(reply: dict[str, Any]) -> dict[str, str]:
+    return {model["name"]: model["digest"] for model in reply["models"]}
+
+
+def _read(reply: dict[str, Any]) -> Completion:
+    return Completion(
+        text=reply["message"].get("content") or "",
+        finish_reason=reply.get("done_reason"),
+        input_tokens=reply.get("prompt_eval_count"),
+        output_tokens=reply.get("eval_count"),
+        seconds=0.0,
+        reasoning=reply["message"].get("thinking"),
+    )

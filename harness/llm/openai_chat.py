@@ -1,0 +1,144 @@
+"""Chat models behind any endpoint that speaks the OpenAI protocol."""
+
+import logging
+import re
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from harness.llm.calls import Calls
+from harness.llm.chat import Completion, Message, Request, data_url
+from harness.llm.remote_chat import RemoteChat
+
+if TYPE_CHECKING:
+    from harness.llm.endpoint import Endpoint
+
+log = logging.getLogger(__name__)
+
+_LONG_NAME = "max_completion_tokens"
+_ABOUT_FORM = re.compile(r"response.?format|json|schema|grammar|structured", re.IGNORECASE)
+
+
+class Structured(Enum):
+    """How a reply is held to its schema."""
+
+    auto = "auto"
+    """The first of the others that the endpoint takes."""
+    json_schema = "json_schema"
+    json_object = "json_object"
+    prose = "prose"
+    """Not at all: the prompt alone asks for it."""
+
+
+_LADDER = (Structured.json_schema, Structured.json_object, Structured.prose)
+
+
+@dataclass
+class OpenAIChat(RemoteChat):
+    """A chat model behind an OpenAI-compatible endpoint: OpenAI, vLLM, llama.cpp, LM Studio."""
+
+    structured: Structured = Structured.auto
+
+    def endpoint_identity(self) -> dict[str, object]:
+        """Return address and model: the protocol tells no hash of the weights."""
+        return {**self.named("openai"), "structured": self.structured.value}
+
+    async def send(self, request: Request, place: "Endpoint", calls: Calls) -> Completion:
+        """Send, asking for the strictest form that the endpoint takes; it is then remembered."""
+        from harness.llm.failures import RefusedError
+
+        refusal: RefusedError | None = None
+        for form in self._forms(request, place):
+            try:
+                completion = await self._send_as(form, request, place, calls)
+            except RefusedError as error:
+                refusal = refusal or error
+                if not _ABOUT_FORM.search(error.said):
+                    break
+            else:
+                if refusal is not None and place.habits.get("form") is not form:
+                    place.habits["form"] = form
+                    log.warning("%s: asked for %s from now on; %s", self.model, form.value, refusal)
+                return completion
+        assert refusal is not None
+        raise refusal
+
+    def _forms(self, request: Request, place: "Endpoint") -> tuple[Structured, ...]:
+        if request.schema is None:
+            return (Structured.prose,)
+        if self.structured is not Structured.auto:
+            return (self.structured,)
+        return _LADDER[_LADDER.index(place.habits.get("form", Structured.json_schema)) :]
+
+    async def _send_as(
+        self, form: Structured, request: Request, place: "Endpoint", calls: Calls
+    ) -> Completion:
+        from harness.llm.failures import RefusedError
+
+        body = self._body(form, request)
+        if place.habits.get(_LONG_NAME):
+            body = _renamed(body)
+        try:
+            served = await place.post("/chat/completions", body, _read, calls)
+        except RefusedError as error:
+            # Newer models know the same setting by another name only.
+            if "max_tokens" not in body or _LONG_NAME not in error.said:
+                raise
+            place.habits[_LONG_NAME] = True
+            served = await place.post("/chat/completions", _renamed(body), _read, calls)
+        return replace(served.value, seconds=served.seconds)
+
+    def _body(self, form: Structured, request: Request) -> dict[str, object]:
+        body: dict[str, object] = {
+            "model": self.model,
+            "messages": [_message(message) for message in request.messages],
+            "temperature": self.temperature,
+            "top_p": self.top_p,
+            "seed": self.seed,
+            "max_tokens": self.room(request),
+            "response_format": _response_format(form, request.schema),
+        }
+        return {name: value for name, value in body.items() if value is not None} | self.extra
+
+
+def _renamed(body: dict[str, object]) -> dict[str, object]:
+    return {_LONG_NAME if name == "max_tokens" else name: body[name] for name in body}
+
+
+def _response_format(
+    form: Structured, schema: dict[str, object] | None
+) -> dict[str, object] | None:
+    if form is Structured.json_object:
+        return {"type": "json_object"}
+    if form is Structured.json_schema:
+        described = {"name": "answer", "schema": schema, "strict": True}
+        return {"type": "json_schema", "json_schema": described}
+    return None
+
+
+def _message(message: Message) -> dict[str, object]:
+    if not message.images:
+        return {"role": message.role, "content": message.content}
+    parts: list[dict[str, object]] = [{"type": "text", "text": message.content}]
+    parts += [{"type": "image_url", "image_url": {"url": data_url(i)}} for i in message.images]
+    return {"role": message.role, "content": parts}
+
+
+def _text(content: str | list[dict[str, Any]] | None) -> str:
+    if content is None or isinstance(content, str):
+        return content or ""
+    return "".join(part["text"] for part in content if part.get("type") == "text")
+
+
+def _read(reply: dict[str, Any]) -> Completion:
+    choice = reply["choices"][0]
+    message = choice["message"]
+    usage = reply.get("usage") or {}
+    return Completion(
+        text=_text(message.get("content")),
+        finish_reason=choice.get("finish_reason"),
+        input_tokens=usage.get("prompt_tokens"),
+        output_tokens=usage.get("completion_tokens"),
+        seconds=0.0,
+        reasoning=message.get("reasoning_content") or message.get("reasoning"),
+    )

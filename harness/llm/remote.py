@@ -1,0 +1,63 @@
+"""What all models behind a server have in common: where they are, how patiently asked."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+from harness.errors import ConfigError
+
+if TYPE_CHECKING:
+    from harness.llm.connection import Address
+
+PLACE: dict[str, bool] = {"factor": False}
+"""Marks a field that says where or how fast, not what."""
+
+
+@dataclass
+class Remote:
+    """A model behind a server."""
+
+    climbs: ClassVar[bool] = False
+    """Whether concurrency starts at one and rises only while throughput does."""
+
+    base_url: str = field(default="https://api.openai.com/v1", metadata=PLACE)
+    model: str = ""
+    api_key_env: str | None = field(default=None, metadata=PLACE)
+    """Name of the environment variable that holds the key; never the key itself."""
+    concurrency: int = field(default=8, metadata=PLACE)
+    timeout: float = field(default=120.0, metadata=PLACE)
+    """Seconds for one try, from when the endpoint starts on it."""
+    deadline: float = field(default=300.0, metadata=PLACE)
+    """Seconds for all tries of a call together, likewise."""
+    retries: int = field(default=5, metadata=PLACE)
+    backoff: float = field(default=0.5, metadata=PLACE)
+    """Seconds before the first retry, doubled each time."""
+
+    @property
+    def label(self) -> str:
+        """The model's name."""
+        return self.model
+
+    def named(self, protocol: str) -> dict[str, object]:
+        """Return what stands for a model whose weights are unknown: protocol, address, name.
+
+        Raises ConfigError where no model is named.
+        """
+        if not self.model:
+            raise ConfigError(f"{self.base_url}: which model? set model=<name> beside base_url")
+        return {"protocol": protocol, "base_url": self.base_url.rstrip("/"), "model": self.model}
+
+    def address(self) -> "Address":
+        """Return where the model is and how patiently it is asked."""
+        from harness.llm.connection import Address
+
+        return Address(
+            base_url=self.base_url.rstrip("/"),
+            model=self.model,
+            api_key_env=self.api_key_env,
+            concurrency=self.concurrency,
+            climbs=self.climbs,
+            timeout=self.timeout,
+            deadline=self.deadline,
+            retries=self.retries,
+            backoff=self.backoff,
+        )

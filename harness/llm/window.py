@@ -1,0 +1,51 @@
+"""Prompts that do not fit the model's window: refused before, found out after."""
+
+from harness.errors import ContextOverflowError
+from harness.llm.chat import Request
+
+UNSTATED_ROOM = 512
+"""Tokens kept for the reply where nothing says how long it may be."""
+
+
+def check_before(request: Request, room: int | None, context: int | None, model: str) -> None:
+    """Raise ContextOverflowError where prompt and reply together exceed the window."""
+    if context is None:
+        return
+    needed = request.tokens + (UNSTATED_ROOM if room is None else room)
+    if needed > context:
+        raise ContextOverflowError(
+            f"{model}: the prompt takes about {request.tokens} tokens and the reply up to"
+            f" {needed - request.tokens}, but the window holds {context} (context={context});"
+            " use fewer or shorter passages, or a wider window"
+        )
+
+
+def check_after(
+    request: Request, reported: int | None, context: int | None, model: str, exact: bool = False
+) -> None:
+    """Raise ContextOverflowError where the endpoint cannot have read the whole prompt.
+
+    Servers cut what is too long and answer as if nothing had happened; only the count of
+    prompt tokens gives it away: fewer than the prompt can possibly have, or the full window,
+    known or guessed by its roundness.
+
+    Args:
+        request: What was sent.
+        reported: Prompt tokens by the endpoint's count; None or 0 where it counts none.
+        context: The window, where it is known.
+        model: Named in the message.
+        exact: Whether the window in force is surely `context`, so that none is guessed.
+    """
+    if not reported:
+        return
+    cut = reported < request.fewest_tokens
+    full = context is not None and reported >= context
+    # 2,048 tokens on the dot are a window and not a prompt where more was to be expected.
+    round_limit = reported >= 512 and reported & (reported - 1) == 0
+    guessed = not exact and round_limit and request.tokens >= 1.25 * reported
+    if cut or full or guessed:
+        raise ContextOverflowError(
+            f"{model}: the endpoint read {reported} tokens of a prompt of about"
+            f" {request.tokens}: it cut what exceeds its window; widen the window on the server"
+            " (num_ctx under chat=ollama), or use fewer or shorter passages"
+        )

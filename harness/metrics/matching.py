@@ -1,0 +1,158 @@
+"""Does a response hold an accepted answer, however it is spelt.
+
+Evened out before comparing: compatibility forms and width (NFKC), case, spaces and
+punctuation, thousands separators, numbers by value (18.0 is 18), Chinese numerals that count
+(`numerals`), and a few characters that are written in two ways (`TWO_WAYS`). Citation marks, [3]
+or [1, 2], are no part of an answer. Not evened out: Traditional and Simplified as a whole, 民國
+and Western years, 萬 and million, percent and %.
+
+Words are whole words, but the last may carry an English ending (`ENDINGS`). A number is never
+part of another, nor of a name: 3 is not in 13, 3.5, -3 or H3.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from harness.metrics.numerals import to_digits
+
+TWO_WAYS = str.maketrans(
+    "內臺戶戸溫產說爲衞羣裏綫峯啓眞稅銳脫閱悅值黃靑錄淸緖步歲卽旣强册−‐",
+    "内台户户温産説為衛群裡線峰啟真税鋭脱閲悦値黄青録清緒歩歳即既強冊--",
+)
+"""Characters on the left are compared as those on the right: printed forms of one character."""
+
+ENDINGS = frozenset(("s", "es", "d", "ed", "ing"))
+"""What may follow an accepted word of three letters or more: case finds cases."""
+
+CITATION = re.compile(r"\[[0-9]+(?:\s*[,-]\s*[0-9]+)*\]")
+
+# Scripts without spaces between words: each character is a token of its own.
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u30fa\u30fc-\u30ff"
+    "\u31f0-\u31ff\u3400-\u9fff\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+# A point belongs to a number only where one follows alone: 3.1.2 is three numbers, not 3.1.
+_WHOLE = r"(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9]+)"
+_POINT_FIRST = r"(?<![\w.])\.[0-9]+(?!\.?[0-9])"
+# A hyphen is a minus only where no range or name can end before it: not in 1月-3月, covid-19.
+_MINUS = r"(?:(?<![0-9a-z)\]%])(?<![0-9].)-)?"
+_NUMBER = rf"{_MINUS}(?:(?<![0-9]\.){_WHOLE}\.[0-9]+(?!\.?[0-9])|{_WHOLE}|{_POINT_FIRST})"
+_TOKEN = rf"(?s)(?P<number>{_NUMBER})|[{_UNSPACED}]|(?P<word>[^\W\d_{_UNSPACED}]+)|[%‰°$€£¥+#]"
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """A text as it is compared."""
+
+    words: tuple[str, ...]
+    """Words, single characters of unspaced scripts, numbers in their shortest form."""
+
+    glued: frozenset[int]
+    """Places of numbers that end a name (H3, Q4): no match may begin there."""
+
+
+def normalise(text: str) -> str:
+    """Return the text as it is compared, tokens parted by spaces.
+
+    A text without a letter or digit comes to nothing, and never matches.
+
+    >>> normalise("約１,２３４.50 件，第三季Ｑ４"), normalise("%")
+    ('約 1234.5 件 第 3 季 q 4', '')
+    """
+    return " ".join(tokens(text).words)
+
+
+def matches(text: str, answers: Sequence[Iterable[str]]) -> bool:
+    """Return whether each group has a spelling that appears in the text.
+
+    >>> matches("十二月最多，共 1,050 例", [["12月"], ["1050", "1050.0"]])
+    True
+    >>> matches("It lasted 13 days.", [["3"]])
+    False
+    """
+    held = tokens(text)
+    return all(any(_appears(spelling, held) for spelling in group) for group in answers)
+
+
+def char_f1(text: str, reference: str) -> float:
+    """Return the F1 of the characters that two texts share, order aside; 0 where one is empty.
+
+    >>> round(char_f1("霧日最多為四月", "四月霧日最多"), 3)
+    0.923
+    """
+    ours = Counter(normalise(text).replace(" ", ""))
+    theirs = Counter(normalise(reference).replace(" ", ""))
+    shared = (ours & theirs).total()
+    return 2 * shared / (ours.total() + theirs.total()) if shared else 0.0
+
+
+def tokens(text: str, every_numeral: bool = False) -> Tokens:
+    """Return the text's tokens; with `every_numeral`, lone Chinese numerals are numbers too."""
+    plain = to_digits(_plain(text), every_numeral)
+    if not any(character.isalnum() for character in plain):
+        return Tokens((), frozenset())
+    words: list[str] = []
+    glued = set()
+    word_end = -1
+    for found in re.finditer(_TOKEN, plain):
+        if found["number"]:
+            if found.start() == word_end:
+                glued.add(len(words))
+            words.append(_by_value(found["number"]))
+        else:
+            words.append(found[0])
+            word_end = found.end() if found["word"] else -1
+    return Tokens(tuple(words), frozenset(glued))
+
+
+def _appears(spelling: str, text: Tokens) -> bool:
+    # Cut off from its counter, a numeral of the spelling may be one that counts in the text.
+    wanted = {tokens(spelling).words, tokens(spelling, every_numeral=True).words} - {()}
+    return any(
+        _begins(words, text.words[at : at + len(words)])
+        for words in wanted
+        for at in range(len(text.words) - len(words) + 1)
+        if at not in text.glued
+    )
+
+
+def _begins(wanted: tuple[str, ...], found: tuple[str, ...]) -> bool:
+    """Return whether the words are those wanted, an English ending of the last one aside."""
+    if wanted[:-1] != found[:-1]:
+        return False
+    last, here = wanted[-1], found[-1]
+    inflects = len(last) > 2 and last.isascii() and last.isalpha() and here.startswith(last)
+    return here == last or (inflects and here[len(last) :] in ENDINGS)
+
+
+def _plain(text: str) -> str:
+    """Return the text in one width and case, without what cannot be seen."""
+    # A full-width comma parts thousands only between full-width digits: 第３，100 人.
+    parted = re.sub("，(?![０-９]{3})", "， ", text)
+    plain = unicodedata.normalize("NFKC", "".join(map(_character, parted))).casefold()
+    return CITATION.sub(" ", unicodedata.normalize("NFKC", plain).translate(TWO_WAYS))
+
+
+def _character(character: str) -> str:
+    """Return the character so that NFKC joins no number to what is none of it."""
+    if unicodedata.category(character) == "Cf" or character in "\u2009\u202f":
+        return ""  # thin spaces part thousands
+    if character.isdecimal():
+        return str(unicodedata.decimal(character))
+    # 10² must not become 102, nor 5½ 51/2.
+    numeric = unicodedata.numeric(character, None) is not None
+    if numeric and unicodedata.normalize("NFKC", character) != character:
+        return f" {character} "
+    return character
+
+
+def _by_value(number: str) -> str:
+    """Return the shortest form: no separators, no zeros that change nothing, no minus zero."""
+    minus, digits = number.startswith("-"), number.lstrip("-").replace(",", "")
+    whole, _, decimals = digits.partition(".")
+    decimals = decimals.rstrip("0")
+    value = (whole.lstrip("0") or "0") + (f".{decimals}" if decimals else "")
+    return f"-{value}" if minus and value != "0" else value

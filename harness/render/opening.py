@@ -1,0 +1,95 @@
+"""What the report is about: the study, who graded, who judged, who answered."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from harness.analysis.results import Analysis
+from harness.render.blocks import Block, Items, Line, Section, Tone
+from harness.render.facts import StudyFacts
+from harness.render.wording import Words
+
+
+def opening(analysis: Analysis, facts: StudyFacts, words: Words) -> Section:
+    """Return the lines at the head of a report."""
+    blocks: list[Block] = []
+    if facts.question:
+        blocks.append(Line(facts.question, Tone.STRONG))
+    numbers = {"runs": len(analysis.runs), "questions": len(analysis.questions)}
+    size = "size" if facts.testset else "size_unnamed"
+    blocks.append(Line(words.line(size, testset=facts.testset, **numbers)))
+    view = view_of(analysis)
+    if view:
+        blocks.append(Line(words.line("view", view=view), Tone.CAUTION))
+    said = (graded(analysis, words), *judged(facts, words), *answered(analysis, facts, words))
+    blocks.append(Items(said))
+    return Section("study", facts.study, tuple(blocks))
+
+
+def view_of(analysis: Analysis) -> str:
+    """Return the words that narrowed the report; empty where nothing did."""
+    asked = {"baseline": analysis.baseline, "factor": analysis.factor}
+    return " ".join(f"{name}={value}" for name, value in asked.items() if value is not None)
+
+
+def graded(analysis: Analysis, words: Words) -> str:
+    """Say by whom answers were called right or wrong, and how many of them."""
+    grid = analysis.outcomes
+    known = sum(row.known for row in grid.rows)
+    if not known:
+        return words.line("graded_nobody")
+    told = [
+        words.line("graded_cells", answers=count, known=known, origin=words.get("origins", origin))
+        for origin, count in grid.origins.items()
+    ]
+    cells = sum(row.asked for row in grid.rows)
+    if cells > known:
+        told.append(words.line("graded_unknown", unknown=cells - known, cells=cells))
+    return words.line("graded", origins=told)
+
+
+def judged(facts: StudyFacts, words: Words) -> Iterator[str]:
+    """Say who judged, and how well that agrees with people."""
+    if facts.judge is None:
+        yield words.line("judge_none")
+        return
+    yield words.line("judge" if facts.judge_is_model else "judge_no_model", judge=facts.judge)
+    if not facts.agreement:
+        yield words.line("agreement_none")
+    for row in facts.agreement:
+        yield words.line(
+            "agreement",
+            check=row.check,
+            language=row.language,
+            labels=row.labels,
+            n=row.n,
+            accuracy=row.accuracy,
+            low=row.low,
+            high=row.high,
+            majority=row.majority,
+            auc=row.auc,
+        )
+
+
+def answered(analysis: Analysis, facts: StudyFacts, words: Words) -> Iterator[str]:
+    """Say who answered, and what the runs' notes say of them."""
+    speakers: dict[str, list[str]] = defaultdict(list)
+    for run, generator in facts.generators.items():
+        speakers[generator].append(run)
+    if len(speakers) == 1:
+        yield words.line("generator", generators=list(speakers))
+    elif speakers:
+        told = [
+            words.line("generator_of", generator=generator, runs=runs)
+            for generator, runs in speakers.items()
+        ]
+        yield words.line("generator", generators=told)
+    noted: dict[str, list[str]] = defaultdict(list)
+    for summary in analysis.runs:
+        for note in summary.notes:
+            noted[note].append(summary.name)
+    for note, runs in noted.items():
+        who = words.line("every_run") if len(runs) == len(analysis.runs) else words.list(runs)
+        if note in words.texts["notes"]:
+            yield words.fill(words.texts["notes"][note], {"runs": who}, {})
+        else:
+            yield words.line("note", runs=who, note=note)

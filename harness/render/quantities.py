@@ -1,0 +1,140 @@
+"""How numbers are written, so that they look alike in the terminal, Markdown and HTML."""
+
+import functools
+import math
+from collections.abc import Callable
+
+NA = "NA"
+"""What stands for a number that could not be worked out; the reason stands beside it."""
+
+Number = float | int | None
+
+
+def or_na(write: Callable[[float], str]) -> Callable[[Number], str]:
+    """Write NA where there is no number."""
+
+    @functools.wraps(write)
+    def written(number: Number) -> str:
+        # adding 0.0 turns -0.0 into 0.0
+        return NA if number is None or not math.isfinite(number) else write(number + 0.0)
+
+    return written
+
+
+@or_na
+def count(number: float) -> str:
+    """Write a whole number; a median between two is written as it is.
+
+    >>> count(8), count(6.5), count(1234567), count(None)
+    ('8', '6.5', '1234567', 'NA')
+    """
+    return f"{number:.0f}" if number.is_integer() else f"{number:.3g}"
+
+
+@or_na
+def mean(number: float) -> str:
+    """Write a score or share to three digits.
+
+    >>> mean(0.3816), mean(1), mean(-0.0)
+    ('0.382', '1.000', '0.000')
+    """
+    return f"{number:.3f}"
+
+
+@or_na
+def signed(number: float) -> str:
+    """Write a difference of scores; one that rounds to zero keeps its sign.
+
+    >>> signed(0.25), signed(-0.0004), signed(0)
+    ('+0.250', '-0.000', '0.000')
+    """
+    return f"{number:+.3f}" if number else "0.000"
+
+
+@or_na
+def quantity(number: float) -> str:
+    """Write seconds, tokens or counts: about three digits that matter.
+
+    >>> [quantity(n) for n in (0.0124, 4, 12.34, 1.234, 5120.4)]
+    ['0.012', '4', '12.3', '1.23', '5120']
+    """
+    size = abs(number)
+    digits = 0 if size >= 100 or number.is_integer() else 1 if size >= 10 else 3 - (size >= 1)
+    return f"{number:.{digits}f}"
+
+
+@or_na
+def signed_quantity(number: float) -> str:
+    """Write a difference of seconds, tokens or counts.
+
+    >>> signed_quantity(5), signed_quantity(-0.0124)
+    ('+5', '-0.012')
+    """
+    return ("+" if number > 0 else "") + quantity(number)
+
+
+@or_na
+def probability(number: float) -> str:
+    """Write a p-value.
+
+    >>> [probability(p) for p in (1, 0.5, 0.03125, 0.0078125, 0.0001)]
+    ['1.0', '0.5', '0.031', '0.008', '<0.001']
+    """
+    if number < 0.001:
+        return "<0.001"
+    written = f"{number:.3f}".rstrip("0")
+    return written + "0" if written.endswith(".") else written
+
+
+def p_is(number: Number) -> str:
+    """Write a p-value with its letter.
+
+    >>> p_is(0.5), p_is(0.0001), p_is(None)
+    ('p = 0.5', 'p < 0.001', 'p = NA')
+    """
+    written = probability(number)
+    return f"p < {written[1:]}" if written.startswith("<") else f"p = {written}"
+
+
+@or_na
+def percent(number: float) -> str:
+    """Write a share; only all is 100 %, and only nothing is 0 %.
+
+    >>> percent(0.857), percent(0.999), percent(1)
+    ('86 %', '99 %', '100 %')
+    """
+    whole = round(100 * number)
+    return f"{min(max(whole, 1), 99) if 0 < number < 1 else whole} %"
+
+
+@or_na
+def small(number: float) -> str:
+    """Write a level such as 0.05 / 28 to two digits that matter.
+
+    >>> small(0.05 / 28)
+    '0.0018'
+    """
+    return f"{number:.2g}"
+
+
+def interval(low: Number, high: Number, write: Callable[[Number], str] = signed) -> str:
+    """Write the two ends of an interval.
+
+    >>> interval(-0.0004, 0.31), interval(None, None)
+    ('[-0.000, +0.310]', 'NA')
+    """
+    return NA if low is None or high is None else f"[{write(low)}, {write(high)}]"
+
+
+STYLES: dict[str, Callable[[Number], str]] = {
+    "count": count,
+    "mean": mean,
+    "signed": signed,
+    "quantity": quantity,
+    "signed_quantity": signed_quantity,
+    "p": p_is,
+    "probability": probability,
+    "percent": percent,
+    "small": small,
+}
+"""What may stand behind the colon of a slot."""

@@ -1,0 +1,175 @@
+"""The report in brief, for a terminal: it reads well without colours."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.box import Box
+from rich.cells import cell_len
+from rich.console import Group, RenderableType
+from rich.table import Table as Grid
+from rich.text import Text
+
+from harness.analysis.results import Analysis
+from harness.render.blocks import (
+    Block,
+    Cell,
+    Column,
+    Command,
+    Heading,
+    Items,
+    Line,
+    Section,
+    Table,
+    Tone,
+)
+from harness.render.facts import StudyFacts
+from harness.render.page import page
+from harness.render.plain import one_line
+from harness.render.wording import words
+from harness.render.wrapping import pieces, wrapped
+
+STYLES = {
+    Tone.PLAIN: "",
+    Tone.STRONG: "bold",
+    Tone.GOOD: "green",
+    Tone.BAD: "red",
+    Tone.CAUTION: "yellow",
+    Tone.MUTED: "dim",
+}
+
+RULE = Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
+"""A rule of hyphens under the headings: drawn lines are two columns wide in some terminals."""
+
+GAP = 2
+"""Columns of space between two columns of a table."""
+
+LISTED = 12
+"""Names of a list that are written out."""
+
+LONGEST = 40
+"""Columns that one name may take in a table."""
+
+SHORT = 14
+"""Columns up to which a heading stays on one line."""
+
+NARROWEST = 14
+"""Columns that a list in a table needs at least."""
+
+
+def terminal(
+    analysis: Analysis, facts: StudyFacts, language: str = "en", width: int = 100
+) -> RenderableType:
+    """Return what a console of this width prints; KeyError for an unknown language."""
+    sections = page(analysis, facts, words(language, LISTED), brief=True)
+    return Group(*(part for one in sections for part in section(one, width)))
+
+
+def section(part: Section, width: int) -> Iterator[RenderableType]:
+    """Yield a section's title, its blocks, and an empty line."""
+    title = one_line(part.title)
+    yield Text(title, "bold")
+    yield Text("=" * min(cell_len(title), width), "bold")
+    for at, one in enumerate(part.blocks):
+        if isinstance(one, Heading) and at:
+            yield Text("")
+        yield from block(one, width)
+    yield Text("")
+
+
+def block(one: Block, width: int) -> Iterator[RenderableType]:
+    """Yield one block's lines."""
+    match one:
+        case Heading():
+            yield from lines(one.text, "bold", width)
+        case Line():
+            yield from lines(one.text, STYLES[one.tone], width)
+        case Items():
+            for text in one.texts:
+                yield from lines(text, "", width, first="- ", then="  ")
+        case Command():
+            # never broken, so that it can be copied
+            yield Text("  " + one_line(one.text), no_wrap=True, overflow="ignore")
+        case Table():
+            for fitting in fit(one, width):
+                yield grid(fitting, width)
+
+
+def lines(text: str, style: str, width: int, first: str = "", then: str = "") -> Iterator[Text]:
+    """Yield a text in lines."""
+    for at, line in enumerate(wrapped(one_line(text), width - len(first))):
+        yield Text((then if at else first) + line, style, no_wrap=True)
+
+
+def fit(table: Table, width: int) -> list[Table]:
+    """Return the table, or several that repeat its first column, each within the width."""
+    sizes = [size(column, [row[i] for row in table.rows]) for i, column in enumerate(table.columns)]
+    parts: list[list[int]] = [[]]
+    used = sizes[0]
+    for at in range(1, len(sizes)):
+        if used + GAP + sizes[at] > width and parts[-1]:
+            parts.append([])
+            used = sizes[0]
+        parts[-1].append(at)
+        used += GAP + sizes[at]
+    return [
+        Table(
+            tuple(table.columns[i] for i in (0, *part)),
+            tuple(tuple(row[i] for i in (0, *part)) for row in table.rows),
+        )
+        for part in parts
+    ]
+
+
+def size(column: Column, cells: Sequence[Cell]) -> int:
+    """Return how many columns of the terminal a column of the table needs at least."""
+    body = width_of(cells, column)
+    body = min(body, NARROWEST) if column.long else body
+    return max(body, *map(cell_len, heading(column.title, body)))
+
+
+def width_of(cells: Sequence[Cell], column: Column) -> int:
+    """Return how many columns of the terminal the cells take when none is broken."""
+    texts = (one_line(cell.text) if column.long else named(cell.text) for cell in cells)
+    return max(map(cell_len, texts), default=0)
+
+
+def heading(title: str, body: int) -> list[str]:
+    """Return a heading in lines that are hardly wider than what stands below it."""
+    title = one_line(title)
+    longest = max(cell_len(piece.rstrip()) for piece in pieces(title))
+    return wrapped(title, min(max(body, longest, min(cell_len(title), SHORT)), LONGEST))
+
+
+def named(text: str) -> str:
+    """Return a cell's text on one line, cut where it is long."""
+    line = one_line(text)
+    if cell_len(line) <= LONGEST:
+        return line
+    return wrapped(line, LONGEST - 3)[0] + "..."
+
+
+def grid(table: Table, width: int) -> Grid:
+    """Return the table as rich draws it."""
+    columns = [(column, [row[i] for row in table.rows]) for i, column in enumerate(table.columns)]
+    sizes = [size(*column) for column in columns]
+    spare = max(width - sum(sizes) - GAP * (len(sizes) - 1), 0)
+    drawn = Grid(box=RULE, show_edge=False, pad_edge=False, padding=(0, GAP - 1, 0, 0))
+    for i, (column, cells) in enumerate(columns):
+        if column.long:
+            room = max(width_of(cells, column), cell_len(one_line(column.title)))
+            wider = min(max(room - sizes[i], 0), spare)
+            sizes[i], spare = sizes[i] + wider, spare - wider
+        title = heading(column.title, sizes[i])
+        drawn.add_column(
+            Text("\n".join(title), "bold"),
+            justify="right" if column.number else "left",
+            width=sizes[i],
+        )
+    for row in table.rows:
+        drawn.add_row(*map(cell, row, table.columns, sizes))
+    return drawn
+
+
+def cell(one: Cell, column: Column, room: int) -> Text:
+    """Return one cell, a long one in as many lines as it needs."""
+    shown = "\n".join(wrapped(one_line(one.text), room)) if column.long else named(one.text)
+    return Text(shown, STYLES[one.tone], no_wrap=True)

@@ -1,0 +1,25 @@
+"""Set the runs of a study side by side, one variable at a time.
+
+python -m harness.report                                  every run of the study
+python -m harness.report baseline=text_k4 factor=top_k    a part of it
+python -m harness.report language=ja
+"""
+
+from typing import TYPE_CHECKING
+
+from harness.command import stage
+
+if TYPE_CHECKING:
+    from harness.config import Composition, Report
+
+
+@stage("report")
+def main(settings: "Report", how: "Composition") -> None:
+    """Print the report and write its files."""
+    from harness.reporting import report
+
+    report(settings, how)
+
+
+if __name__ == "__main__":
+    main()

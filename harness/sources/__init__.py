@@ -1,0 +1,32 @@
+"""What is put into an index: documents, their figures, captions, and the passages made of them."""
+
+from harness.sources.captions import Caption, Captioner, NoCaptioner, captions_of
+from harness.sources.corpus import read_corpus
+from harness.sources.documents import Document, Figure, Page
+from harness.sources.ocr import OcrCaptioner
+from harness.sources.passages import CONTENTS, Index, Passages, build_passages
+from harness.sources.vision import VisionCaptioner
+
+CAPTIONERS: dict[str, type[Captioner]] = {
+    "none": NoCaptioner,
+    "ocr": OcrCaptioner,
+    "vision": VisionCaptioner,
+}
+
+__all__ = [
+    "CAPTIONERS",
+    "CONTENTS",
+    "Caption",
+    "Captioner",
+    "Document",
+    "Figure",
+    "Index",
+    "NoCaptioner",
+    "OcrCaptioner",
+    "Page",
+    "Passages",
+    "VisionCaptioner",
+    "build_passages",
+    "captions_of",
+    "read_corpus",
+]

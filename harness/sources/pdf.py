@@ -1,0 +1,65 @@
+"""PDF files by pdfium: the text of each page and its figures."""
+
+import threading
+from pathlib import Path
+from typing import Any
+
+from harness.errors import InputError
+from harness.sources.documents import Found, Sheet
+from harness.sources.drawings import OversizedError
+from harness.sources.figures import figures_of
+from harness.sources.lines import flow, lines_of
+
+WRONG_PASSWORD = 4
+_PDFIUM = threading.Lock()
+"""pdfium may be in one thread at a time only."""
+
+
+def read_pdf(path: Path, data: bytes, with_figures: bool = True) -> list[Sheet]:
+    """Return the pages of a PDF.
+
+    Raises:
+        InputError: it is damaged, needs a password, or no page has any text.
+    """
+    from pypdfium2 import PdfDocument, PdfiumError
+
+    with _PDFIUM:
+        try:
+            document = PdfDocument(data)
+        except PdfiumError as error:
+            if error.err_code == WRONG_PASSWORD:
+                raise InputError(
+                    f"{path}: the PDF is encrypted; save a copy without a password"
+                ) from error
+            raise InputError(f"{path}: not a PDF that can be read ({error})") from error
+        try:
+            pages = [_page(document, i, with_figures) for i in range(len(document))]
+        finally:
+            document.close()
+    if not any(page.text.strip() for page in pages):
+        raise InputError(
+            f"{path}: the PDF has no text, as a scan has none; "
+            f"put text behind it first, for example with `ocrmypdf {path.name} with_text.pdf`"
+        )
+    return pages
+
+
+def _page(document: Any, index: int, with_figures: bool) -> Sheet:
+    """Read a page; one that cannot be loaded counts as empty, since a reader sees none."""
+    from pypdfium2 import PdfiumError
+
+    try:
+        page = document[index]
+        textpage = page.get_textpage()
+    except PdfiumError:
+        return Sheet("", counts={"pages_unreadable": 1})
+    lines = lines_of(textpage)
+    text = flow(lines)
+    counts = {"lines_joined": text.joined, "pages_without_text": int(not text.text.strip())}
+    found: tuple[Found, ...] = ()
+    if with_figures:
+        try:
+            found = tuple(figures_of(page, [span for line in lines for span in line.spans]))
+        except OversizedError:
+            counts["pages_with_oversized_images"] = 1
+    return Sheet(text.text, found, counts)

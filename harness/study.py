@@ -1,0 +1,55 @@
+"""Collect, evaluate and report every variant that a study lists.
+
+python -m harness.study study=demo
+python -m harness.study study=demo chat=openai variant.chat.model=...
+"""
+
+import shlex
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from harness.command import stage
+
+if TYPE_CHECKING:
+    from harness.config import Composition, StudyRun
+
+
+@stage("study")
+def main(settings: "StudyRun", how: "Composition") -> None:
+    """Collect, evaluate and report the whole study."""
+    from harness.collection import collect
+    from harness.config import compose
+    from harness.errors import ConfigError
+    from harness.evaluation import evaluate
+    from harness.progress import progress
+    from harness.reporting import report
+
+    if not settings.study.variants:
+        raise ConfigError(f"study '{how.choices['study']}' lists no variants; see study.variants")
+    names = []
+    for variant in settings.study.variants:
+        name, *overrides = shlex.split(variant)
+        wanted = [*words_for("collect", how), f"variant={name}", *overrides]
+        with progress(f"collect {name}") as advance:
+            names.append(collect(*compose("collect", wanted), advance).name)
+    chosen = f"runs=[{','.join(names)}]"
+    with progress("evaluate") as advance:
+        evaluate(compose("evaluate", [*words_for("evaluate", how), chosen])[0], advance)
+    report(*compose("report", [*words_for("report", how), chosen]))
+
+
+def words_for(stage_name: str, how: "Composition") -> list[str]:
+    """Return the words of the command line that this stage understands too."""
+    from harness.config import STAGES
+
+    known = {field.name for field in fields(STAGES[stage_name])} | set(how.choices)
+    return [word for word in how.overrides if key_of(word) in known]
+
+
+def key_of(word: str) -> str:
+    """Return what an override sets, up to its first point: `variant` of `variant.top_k=6`."""
+    return word.lstrip("+~").partition("=")[0].partition("@")[0].partition(".")[0]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""A reader without a language model: it quotes the sentence that fits the question best."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from harness.llm import Calls, Chat, Embedder, Role
+from harness.records import Passage
+
+REFUSALS = {
+    "en": "The documents do not say.",
+    "ja": "資料には記載がありません。",
+    "zh_hant": "資料中沒有提到。",
+    "zh_hans": "资料中没有提到。",
+}
+SENTENCE_END = re.compile(r"(?<=[。！？!?])|(?<=[.!?])(?=\s)|\n+")
+
+
+@dataclass
+class Extractive(Chat):
+    """The stated baseline: a verbatim sentence, half by meaning, half by shared characters.
+
+    It ignores every prompt, compares nothing and adds nothing up.
+    """
+
+    threshold: float = 0.45
+    """Below this score, 0 to 1, it refuses."""
+    language: str = "en"
+
+    def identity(self) -> dict[str, object]:
+        return {"reader": "extractive-1", "threshold": self.threshold, "language": self.language}
+
+    @property
+    def label(self) -> str:
+        return "extractive"
+
+    @property
+    def width(self) -> int:
+        return 1
+
+    def read(
+        self, question: str, passages: Sequence[Passage], embedder: Embedder, calls: Calls
+    ) -> str:
+        """Return the best sentence of the passages, or the refusal where none is good enough."""
+        sentences = list(dict.fromkeys(s for p in passages for s in sentences_of(p.text)))
+        if not sentences:
+            return REFUSALS[self.language]
+        meaning = embedder.embed(sentences, Role.PASSAGE, calls) @ embedder.embed(
+            [question], Role.QUERY, calls
+        ).reshape(-1)
+        shared = np.array([overlap(question, sentence) for sentence in sentences])
+        scores = np.round(0.5 * meaning + 0.5 * shared, 6)
+        best = int(scores.argmax())
+        return sentences[best] if scores[best] >= self.threshold else REFUSALS[self.language]
+
+
+def sentences_of(text: str) -> list[str]:
+    """Split at sentence ends and line breaks; a point inside a number ends nothing."""
+    return [s.strip() for s in SENTENCE_END.split(text) if s.strip()]
+
+
+def overlap(question: str, sentence: str) -> float:
+    """Return the share of the question's character bigrams that the sentence holds, 0 to 1."""
+    asked = bigrams(question)
+    return len(asked & bigrams(sentence)) / len(asked) if asked else 0.0
+
+
+def bigrams(text: str) -> set[str]:
+    """Return the pairs of neighbouring letters and digits, case and width evened out."""
+    letters = [c for c in unicodedata.normalize("NFKC", text).casefold() if c.isalnum()]
+    return {a + b for a, b in pairwise(letters)}

@@ -1,0 +1,184 @@
+"""A persistent Chroma collection, named by everything that shaped it, searched exactly."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.errors import InputError, RunError
+from harness.llm import Calls, Embedder, Role
+from harness.records import Floats, Passage
+from harness.systems.system import Bench
+
+if TYPE_CHECKING:
+    from langchain_chroma import Chroma
+    from langchain_core.embeddings import Embeddings
+    from langchain_core.retrievers import BaseRetriever
+
+SPACE = "cosine"
+EXACT_UP_TO = 20_000
+"""Passages up to which every one is compared: at 384 dimensions some milliseconds a query."""
+APPROXIMATE = {"ef_construction": 400, "ef_search": 400, "max_neighbors": 64, "num_threads": 1}
+"""Chroma's graph search beyond that; with these it repeats itself between builds."""
+CONFIGURATION: Any = {"hnsw": {"space": SPACE, **APPROXIMATE}}
+DIGITS = 6
+"""Similarities are rounded to these before ranking, so that the last bits decide nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class VectorIndex:
+    """The passages of one index with their vectors, ready to be searched."""
+
+    fingerprint: str
+    """SHA-256 over passages, embedder and search parameters."""
+    passages: tuple[Passage, ...]
+    """In the order of their ids."""
+    store: "Chroma"
+    vectors: Floats | None
+    """(passages, dimensions), length 1 each; None where the search is approximate."""
+
+    @property
+    def search(self) -> dict[str, Any]:
+        """How nearest passages are found, for the record."""
+        if self.vectors is not None:
+            return {"space": SPACE, "method": "exact"}
+        return {"space": SPACE, "method": "hnsw", **APPROXIMATE}
+
+    def nearest(self, vector: Floats, k: int) -> list[Passage]:
+        """Return the k nearest passages, nearest first; equal ones in the order of their ids."""
+        if self.vectors is not None:
+            similarity = np.round(self.vectors @ (vector / np.linalg.norm(vector)), DIGITS)
+            best = np.argsort(-similarity, kind="stable")[:k]
+            found = [replace(self.passages[i], similarity=float(similarity[i])) for i in best]
+        else:
+            found = self.nearest_by_graph(vector, k)
+        ids = [passage.id for passage in found]
+        assert len(ids) <= k, (len(ids), k)
+        assert len(set(ids)) == len(ids), ids
+        return found
+
+    def nearest_by_graph(self, vector: Floats, k: int) -> list[Passage]:
+        """Ask Chroma for more than k, then rank by (similarity, id) as the exact search does."""
+        table = {passage.id: passage for passage in self.passages}
+        hits = self.store.similarity_search_by_vector_with_relevance_scores(
+            vector.tolist(), k=min(4 * k + 16, len(self.passages))
+        )
+        ranked = sorted((round(distance - 1, DIGITS), document.id) for document, distance in hits)
+        return [replace(table[str(name)], similarity=-distance) for distance, name in ranked[:k]]
+
+
+def open_index(passages: Sequence[Passage], embedder: Embedder, bench: Bench) -> VectorIndex:
+    """Return the index of these passages: built once, then found again by its fingerprint."""
+    import chromadb
+    from chromadb.config import Settings
+    from filelock import FileLock
+    from langchain_chroma import Chroma
+
+    if not passages:
+        raise InputError("the index would be empty: the corpus holds no text; see study.corpus")
+    ordered = tuple(sorted(passages, key=lambda passage: passage.id))
+    mark = fingerprint(ordered, embedder)
+    folder = bench.cache / "chroma"
+    folder.mkdir(parents=True, exist_ok=True)
+    settings = Settings(anonymized_telemetry=False)
+    with FileLock(folder / f"{mark[:32]}.lock"):
+        client = chromadb.PersistentClient(str(folder), settings)
+        store = Chroma(
+            collection_name=mark[:32],
+            embedding_function=remembering(embedder, bench.calls),
+            client=client,
+            collection_metadata={"fingerprint": mark},
+            collection_configuration=CONFIGURATION,
+        )
+        held = set(store.get(include=[])["ids"])
+        if held != {passage.id for passage in ordered}:  # nothing yet, or a build that was killed
+            if held:
+                store.delete(list(held))
+            fill(store, ordered, client.get_max_batch_size())
+        vectors = check(store, ordered)
+    exact = len(ordered) <= EXACT_UP_TO
+    return VectorIndex(mark, ordered, store, vectors if exact else None)
+
+
+def fingerprint(passages: Sequence[Passage], embedder: Embedder) -> str:
+    """Return a SHA-256 over everything that shapes what the index returns."""
+    shaped = {
+        "passages": [[p.id, p.document, p.page, p.origin, p.text] for p in passages],
+        "embedder": embedder.identity(),
+        "search": [SPACE, EXACT_UP_TO, APPROXIMATE, DIGITS],
+    }
+    text = json.dumps(shaped, ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
+def fill(store: "Chroma", passages: Sequence[Passage], batch: int) -> None:
+    """Add the passages, with their places as metadata."""
+    for start in range(0, len(passages), batch):
+        part = passages[start : start + batch]
+        store.add_texts(
+            [p.text for p in part],
+            metadatas=[
+                {"document": p.document, "page": p.page or 0, "origin": p.origin} for p in part
+            ],
+            ids=[p.id for p in part],
+        )
+
+
+def check(store: "Chroma", passages: Sequence[Passage]) -> Floats:
+    """Return the vectors in the order of the passages, having checked that the store holds them."""
+    held = store.get(include=["embeddings", "documents"])
+    rows = dict(
+        zip(held["ids"], zip(held["documents"], held["embeddings"], strict=True), strict=True)
+    )
+    wrong = [p.id for p in passages if p.id not in rows or rows[p.id][0] != p.text]
+    if wrong or len(rows) != len(passages):
+        raise RunError(
+            f"the index holds {len(rows)} passages where the corpus has {len(passages)}, and "
+            f"{len(wrong)} are not as they should be; delete runs/.cache/chroma and collect again"
+        )
+    vectors = np.array([rows[p.id][1] for p in passages], dtype=np.float64)
+    unit: Floats = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return unit
+
+
+def remembering(embedder: Embedder, calls: Calls) -> "Embeddings":
+    """Return the embedder as LangChain knows embedders."""
+    from langchain_core.embeddings import Embeddings
+
+    class Remembering(Embeddings):
+        def embed_documents(self, texts: list[str]) -> list[list[float]]:
+            vectors: list[list[float]] = embedder.embed(texts, Role.PASSAGE, calls).tolist()
+            return vectors
+
+        def embed_query(self, text: str) -> list[float]:
+            vector: list[float] = embedder.embed([text], Role.QUERY, calls)[0].tolist()
+            return vector
+
+    return Remembering()
+
+
+def retriever(index: VectorIndex, embedder: Embedder, calls: Calls, top_k: int) -> "BaseRetriever":
+    """Return the index as a LangChain retriever of exactly `top_k` passages.
+
+    Each document carries its passage id, and its similarity under `similarity`.
+    """
+    from langchain_core.callbacks import CallbackManagerForRetrieverRun
+    from langchain_core.documents import Document
+    from langchain_core.retrievers import BaseRetriever
+
+    class Nearest(BaseRetriever):
+        k: int
+
+        def _get_relevant_documents(
+            self, query: str, *, run_manager: CallbackManagerForRetrieverRun
+        ) -> list[Document]:
+            vector = embedder.embed([query], Role.QUERY, calls)[0]
+            return [
+                Document(p.text, id=p.id, metadata={"passage": p})
+                for p in index.nearest(vector, self.k)
+            ]
+
+    return Nearest(k=top_k)

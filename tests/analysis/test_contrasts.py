@@ -1,0 +1,311 @@
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from harness.analysis import MetricFacts, Options, Primary, RunFacts, StudyTable, analyse
+from harness.analysis.results import Attribution, Contrast, Difference, Verdict
+from harness.records import Layer
+
+Builder = Callable[..., StudyTable]
+
+FAITHFULNESS = MetricFacts("faithfulness", Layer.GENERATION)
+RECALL = MetricFacts("context_recall", Layer.RETRIEVAL)
+SECONDS = MetricFacts("seconds", Layer.COST, higher_is_better=False, bounded=False)
+HALLUCINATION = MetricFacts("hallucination", Layer.GENERATION, higher_is_better=False)
+MANY = 24
+
+
+def only(study: StudyTable, metric: str, options: Options = Options()) -> Difference:  # noqa: B008
+    [contrast] = analyse(study, options).contrasts
+    row = contrast.difference(metric)
+    assert row is not None
+    return row
+
+
+def contrast(study: StudyTable) -> Contrast:
+    [found] = analyse(study).contrasts
+    return found
+
+
+def test_means_rest_on_the_questions_scored_on_both_sides(study: Builder) -> None:
+    """Two NA on one side: 0.9 over 2 of 4 is no better than 0.7 over 4 of 4 (case A04)."""
+    table = study(metrics={FAITHFULNESS: {"P": [0.9, None, None, 0.9], "Q": [0.9, 0.5, 0.5, 0.9]}})
+
+    found = analyse(table)
+
+    p, q = found.means[0].cells
+    assert (p.mean, p.scored, p.asked) == (pytest.approx(0.9), 2, 4)
+    assert (q.mean, q.scored, q.asked) == (pytest.approx(0.7), 4, 4)
+    assert found.means[0].common == ("q1", "q4")
+    assert (p.common, q.common) == (pytest.approx(0.9), pytest.approx(0.9))
+    assert (p.worst, p.best) == (pytest.approx(0.45), pytest.approx(0.95))
+    assert p.statuses == {"no_claims": 2}
+    row = only(table, "faithfulness")
+    assert (row.mean, row.questions, row.ties) == (0.0, 2, 2)
+    assert (row.dropped_left, row.dropped_right, row.dropped_both) == (("q2", "q3"), (), ())
+    assert row.verdict is Verdict.NO_EVIDENCE
+    assert row.flips_with_missing
+
+
+def test_na_is_not_zero_on_either_side(study: Builder) -> None:
+    """1 and 1 with an NA between, against 0.7 throughout, is +0.3 on two questions (case A02)."""
+    table = study(metrics={FAITHFULNESS: {"Q": [0.7, 0.7, 0.7], "P": [1.0, None, 1.0]}})
+
+    row = only(table, "faithfulness")
+
+    assert (row.mean, row.questions) == (pytest.approx(0.3), 2)
+    assert row.right_mean == 1.0
+
+
+def test_failures_of_the_system_count_as_wrong(study: Builder) -> None:
+    """6 right, 2 wrong and 2 without an answer is 6 of 10, the two named apart (case A06)."""
+    answers: list[str | None] = ["text"] * 8 + [None] * 2
+    table = study(right={"P": [1] * 6 + [0] * 2 + [None] * 2}, answers={"P": answers})
+
+    found = analyse(table)
+
+    [row] = found.outcomes.rows
+    assert (row.right, row.known, row.errors, row.share) == (6, 10, 2, 0.6)
+    [finding] = [f for f in found.findings if f.kind == "system_errors"]
+    assert finding.questions == ("q9", "q10")
+    assert finding.numbers == {"errors": 2, "asked": 10}
+
+
+def test_two_runs_are_paired_by_question(study: Builder) -> None:
+    """Paired standard error 0.164, not 0.250; two changes are what a coin does (case L11)."""
+    table = study(right={"Q": [0, 1, 0, 0, 0, 0, 1, 0], "P": [1, 1, 0, 1, 0, 0, 1, 0]})
+
+    row = only(table, "right")
+
+    assert row.mean == 0.25
+    assert row.standard_error == pytest.approx(0.164, abs=5e-4)
+    assert row.mcnemar is not None
+    assert (row.mcnemar.p, row.mcnemar.discordant) == (0.5, 2)
+    assert (row.p, row.verdict) == (0.5, Verdict.NO_EVIDENCE)
+
+
+def test_pairs_with_a_missing_side_are_left_out(study: Builder) -> None:
+    """8 questions, one NA: n = 7, and whether zero is inside is asked of the stored limits
+    (case L12)."""
+    deltas = [0.0, 0.1, 0.3, 0.2, 0.25, 0.1, 0.135]
+    table = study(
+        metrics={
+            FAITHFULNESS: {"P": [0.5] * 8, "Q": [*(0.5 + d for d in deltas), None]},
+        }
+    )
+
+    row = only(table, "faithfulness")
+
+    assert row.questions == 7
+    assert row.dropped_right == ("q8",)
+    assert row.low is not None
+    assert row.high is not None
+    assert row.includes_zero == (row.low <= 0 <= row.high)
+    assert replace(row, low=-0.0004, high=0.31).includes_zero
+    assert replace(row, low=None, high=None).includes_zero is None
+
+
+def test_all_missing_is_na_everywhere(study: Builder) -> None:
+    """A metric without a single score is NA in every statistic, 0 in none (case N04)."""
+    table = study(metrics={FAITHFULNESS: {"P": [None, None], "Q": [None, None]}})
+
+    row = only(table, "faithfulness")
+
+    assert row.verdict is Verdict.NOT_COMPARED
+    nothing = (row.mean, row.left_mean, row.right_mean, row.low, row.high, row.p, row.p_adjusted)
+    assert nothing == (None,) * 7
+    assert (row.standard_error, row.detectable, row.questions_needed) == (None,) * 3
+    cell = analyse(table).means[0].cells[0]
+    assert (cell.mean, cell.low, cell.common, cell.units) == (None,) * 4
+    assert not [f for f in analyse(table).findings if f.kind.startswith("nothing")]
+
+
+def test_two_questions_of_one_wording_are_scored_apart(study: Builder) -> None:
+    """Joined by id: two rows, and a warning that they share their text (case D04)."""
+    table = study(right={"P": [1, 0], "Q": [1, 1]})
+    twin = [replace(question, question="何月最多？") for question in table.questions]
+
+    found = analyse(replace(table, questions=tuple(twin)))
+
+    assert found.outcomes.rows[0].cells == (1.0, 0.0)
+    [finding] = [f for f in found.findings if f.kind == "same_wording"]
+    assert finding.questions == ("q1", "q2")
+
+
+def test_better_needs_its_evidence(study: Builder) -> None:
+    """24 questions all up by a little are beyond chance; the direction is the metric's own."""
+    random = np.random.default_rng(0)
+    low = random.uniform(0.2, 0.4, MANY)
+    table = study(
+        metrics={
+            FAITHFULNESS: {"P": low, "Q": low + 0.3},
+            HALLUCINATION: {"P": low, "Q": low + random.uniform(0.2, 0.4, MANY)},
+            SECONDS: {"P": low, "Q": low + random.uniform(1, 2, MANY)},
+        }
+    )
+
+    rows = {d.metric: d for d in contrast(table).differences}
+
+    assert rows["faithfulness"].verdict is Verdict.BETTER
+    assert (rows["faithfulness"].wins, rows["faithfulness"].losses) == (MANY, 0)
+    assert rows["hallucination"].verdict is Verdict.WORSE
+    assert (rows["hallucination"].wins, rows["hallucination"].losses) == (0, MANY)
+    assert rows["seconds"].verdict is Verdict.DIFFERENT
+    assert rows["seconds"].worst is None
+    assert rows["faithfulness"].p_adjusted == 3 * 2 / 2**MANY
+    kinds = {(f.kind, f.metric) for f in analyse(table).findings}
+    assert {
+        ("better", "faithfulness"),
+        ("worse", "hallucination"),
+        ("different", "seconds"),
+    } <= kinds
+
+
+def test_declared_tests_are_a_family_of_their_own(study: Builder) -> None:
+    """What a study declared before collecting is not paid for by what it did not."""
+    rows = {"P": [0.1] * 8, "Q": [0.2, 0.3, 0.25, 0.4, 0.35, 0.2, 0.3, 0.5]}
+    table = study(metrics={FAITHFULNESS: rows, HALLUCINATION: rows, SECONDS: rows})
+
+    declared = Options(primary=(Primary("top_k", "faithfulness"),))
+
+    assert only(table, "faithfulness").p_adjusted == 3 * 2 / 2**8
+    row = only(table, "faithfulness", declared)
+    assert (row.primary, row.p_adjusted, row.verdict) == (True, 2 / 2**8, Verdict.BETTER)
+    assert only(table, "seconds", declared).p_adjusted == 2 * 2 / 2**8
+    family = analyse(table, declared).family
+    assert (family.tests, family.primary, family.level) == (3, 1, 0.025)
+
+
+def test_identical_answers_say_that_no_effect_was_possible(study: Builder) -> None:
+    """k = 9 and 12 over six passages: not "no effect", but none possible; time still differs."""
+    passages = {name: [["a", "b"]] * 8 for name in ("P", "Q")}
+    answers = {name: [f"answer {n}" for n in range(8)] for name in ("P", "Q")}
+    table = study(
+        right={"P": [1] * 8, "Q": [1] * 8},
+        metrics={SECONDS: {"P": [1.0] * 8, "Q": [2, 3, 4, 5, 6, 7, 8, 9]}},
+        passages=passages,
+        answers=answers,
+    )
+
+    found = contrast(table)
+
+    assert found.attribution is Attribution.NO_EFFECT_POSSIBLE
+    right, seconds = found.differences
+    assert (right.verdict, right.interval) == (Verdict.NO_EFFECT_POSSIBLE, "construction")
+    assert seconds.verdict is Verdict.DIFFERENT
+    assert "no_effect_possible" in {f.kind for f in analyse(table).findings}
+
+
+def test_same_passages_with_other_retrieval_scores_are_an_error(study: Builder) -> None:
+    """Equal passages must have equal retrieval scores to the bit; if not, nothing else counts."""
+    table = study(
+        metrics={RECALL: {"P": [0.5, 0.5], "Q": [0.5, 0.5 + 1e-12]}},
+        passages={"P": [["a"], ["b"]], "Q": [["a"], ["b"]]},
+    )
+
+    found = analyse(table)
+
+    first = found.findings[0]
+    assert (first.kind, first.severity.value) == ("retrieval_scores_differ", "error")
+    assert (first.metric, first.questions) == ("context_recall", ("q2",))
+
+
+def test_other_judges_are_not_compared(study: Builder) -> None:
+    """Scores of two judges or prompts under one name are not one metric (cases L09, L17)."""
+    one = RunFacts("P", "P", leaves={"top_k": 1}, scored_by={"faithfulness": "h1"})
+    two = RunFacts("Q", "Q", leaves={"top_k": 2}, scored_by={"faithfulness": "h2"})
+    rows = {"P": [0.1, 0.2], "Q": [0.3, 0.4]}
+    table = study(metrics={FAITHFULNESS: rows, SECONDS: rows}, runs={"P": one, "Q": two})
+
+    row = only(table, "faithfulness")
+
+    assert (row.verdict, row.p, row.questions) == (Verdict.NOT_COMPARED, None, 2)
+    assert only(table, "seconds").p == 0.5
+    [finding] = [f for f in analyse(table).findings if f.kind == "judged_differently"]
+    assert finding.metric == "faithfulness"
+
+
+def test_questions_of_one_document_count_together(study: Builder) -> None:
+    """Eight questions on two documents are two clusters, and two coin flips reach p = 0.5."""
+    rows = {"P": [0.2] * 8, "Q": [0.5, 0.6, 0.7, 0.5, 0.3, 0.4, 0.5, 0.3]}
+    table = study(metrics={FAITHFULNESS: rows})
+    clusters = {f"q{n}": "one" if n <= 4 else "two" for n in range(1, 9)}
+
+    free, tied = (
+        only(table, "faithfulness"),
+        only(table, "faithfulness", Options(clusters=clusters)),
+    )
+
+    assert (free.p, tied.p) == (2 / 2**8, 0.5)
+    assert tied.mean == free.mean == pytest.approx(0.275)
+    # cluster means 0.375 and 0.175: half their distance is the standard error
+    assert tied.standard_error == pytest.approx(0.1)
+    assert tied.questions == 8
+
+
+def test_a_question_without_a_cluster_is_its_own(study: Builder) -> None:
+    """Clusters of one give the plain standard error."""
+    rows = {"P": [0.2] * 4, "Q": [0.5, 0.6, 0.7, None]}
+    table = study(metrics={FAITHFULNESS: rows})
+
+    tied = only(table, "faithfulness", Options(clusters={"q9": "other"}))
+
+    assert tied.standard_error == pytest.approx(only(table, "faithfulness").standard_error)
+    assert (
+        only(
+            study(metrics={FAITHFULNESS: {"P": [None], "Q": [0.1]}}),
+            "faithfulness",
+            Options(clusters={"q9": "other"}),
+        ).mean
+        is None
+    )
+
+
+def test_a_partial_run_is_compared_on_what_it_was_asked(study: Builder) -> None:
+    """Questions that were not asked are neither wrong nor dropped as NA."""
+    half = RunFacts("Q", "Q", leaves={"top_k": 9}, asked=frozenset({"q1", "q2"}), partial=True)
+    table = study(
+        metrics={FAITHFULNESS: {"P": [0.1, 0.2, 0.3], "Q": [0.2, 0.3, None]}}, runs={"Q": half}
+    )
+
+    row = only(table, "faithfulness")
+
+    assert (row.questions, row.dropped_right) == (2, ())
+    assert analyse(table).means[0].cells[1].asked == 2
+    [finding] = [f for f in analyse(table).findings if f.kind == "partial_run"]
+    assert finding.numbers == {"asked": 2, "questions": 3}
+
+
+def test_a_difference_of_one_verdict_is_marked(study: Builder) -> None:
+    """Half of a two-claim answer is one verdict: that alone could make the whole difference."""
+    table = study(metrics={FAITHFULNESS: {"P": [0.5, 1.0], "Q": [1.0, 1.0]}})
+    table.scores.units[:] = 2
+
+    assert only(table, "faithfulness").under_one_verdict
+    table.scores.units[:] = 4
+    assert not only(table, "faithfulness").under_one_verdict
+
+
+def test_answer_match_is_not_tested_twice(study: Builder) -> None:
+    """Where right/wrong is `answer_match` alone, it stands once; beside grades it stands apart."""
+    match = MetricFacts("answer_match", Layer.OVERALL)
+    rows = {"P": [0.0, 1.0], "Q": [1.0, 1.0]}
+
+    assert [d.metric for d in contrast(study(metrics={match: rows})).differences] == ["right"]
+    graded = study(right={"P": [1, 1], "Q": [1, 0]}, metrics={match: rows})
+    assert [d.metric for d in contrast(graded).differences] == ["right", "answer_match"]
+
+
+def test_repeats_give_fractions_and_no_mcnemar(study: Builder) -> None:
+    """Half a question right fits no table of 0/1 pairs."""
+    table = study(right={"P": [0, 0], "Q": [1, 1]})
+    table.right.values[1, 0] = 0.5
+
+    row = only(table, "right")
+
+    assert row.mcnemar is None
+    assert row.interval == "dirichlet"
+    [finding] = [f for f in analyse(table).findings if f.kind == "answers_changed"]
+    assert finding.numbers["p"] == row.p

@@ -1,0 +1,85 @@
+from collections.abc import Callable
+
+import pytest
+
+from harness.analysis import RunFacts, StudyTable, analyse
+from harness.analysis.results import MissingRun
+
+Builder = Callable[..., StudyTable]
+
+
+def run(name: str, k: int, prompt: str, passages_from: str | None = None) -> RunFacts:
+    return RunFacts(
+        name,
+        name.partition("-")[0],
+        {"prompt": prompt},
+        {"top_k": k, "prompt.text": prompt, "passages_from": passages_from},
+        overrides=(f"passages_from={passages_from}",)
+        if passages_from
+        else ("variant.chat.seed=1",),
+        inactive=frozenset({"top_k"} if passages_from else ()),
+    )
+
+
+def test_the_missing_cells_are_commands(study: Builder) -> None:
+    """Each side's generator on the other side's passages."""
+    runs = {"a": run("a", 4, "default"), "b": run("b", 9, "strict")}
+
+    [one] = analyse(study(right={"a": [1], "b": [0]}, runs=runs)).counterfactuals
+
+    assert (one.left, one.right, one.crossed) == ("a", "b", (None, None))
+    assert one.missing == (
+        MissingRun(("variant=a", "variant.chat.seed=1", "passages_from=b")),
+        MissingRun(("variant=b", "variant.chat.seed=1", "passages_from=a")),
+    )
+    assert one.splits == ()
+
+
+def test_the_parts_add_up_to_the_total(study: Builder) -> None:
+    """4 right with all old, 6 with new passages, 1 with the new prompt, 3 with both: +2 and -3."""
+    runs = {
+        "a": run("a", 4, "default"),
+        "a-new": run("a-new", 4, "default", "b"),
+        "b-old": run("b-old", 9, "strict", "a"),
+        "b": run("b", 9, "strict"),
+    }
+    right = {
+        name: [1] * count + [0] * (8 - count)
+        for name, count in zip(runs, (4, 6, 1, 3), strict=True)
+    }
+
+    found = analyse(study(right=right, runs=runs))
+
+    [one] = found.counterfactuals
+    assert one.crossed == ("a-new", "b-old")
+    assert one.missing == ()
+    [split] = one.splits
+    assert (split.metric, split.questions) == ("right", 8)
+    assert (split.total, split.retrieval, split.generation) == pytest.approx(
+        (-1 / 8, 2 / 8, -3 / 8)
+    )
+
+
+def test_questions_that_one_corner_lacks_are_left_out(study: Builder) -> None:
+    """Nothing in common, no split."""
+    runs = {
+        "a": run("a", 4, "default"),
+        "a-new": run("a-new", 4, "default", "b"),
+        "b-old": run("b-old", 9, "strict", "a"),
+        "b": run("b", 9, "strict"),
+    }
+    right: dict[str, list[int | None]] = {"a": [1, None], "a-new": [None, 1], "b-old": [1, 1]}
+
+    [one] = analyse(study(right={**right, "b": [1, 1]}, runs=runs)).counterfactuals
+
+    assert one.splits == ()
+
+
+def test_two_retrieval_factors_are_no_counterfactual(study: Builder) -> None:
+    """Only where both parts changed is there something to split."""
+    one = RunFacts("a", "a", {}, {"top_k": 4, "index.contents": "text"})
+    two = RunFacts("b", "b", {}, {"top_k": 9, "index.contents": "ctx"})
+
+    assert (
+        analyse(study(right={"a": [1], "b": [0]}, runs={"a": one, "b": two})).counterfactuals == ()
+    )

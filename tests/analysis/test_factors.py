@@ -1,0 +1,118 @@
+from dataclasses import replace
+
+from harness.analysis import RunFacts
+from harness.analysis.factors import ABSENT, Design, changes
+from harness.analysis.results import Change
+
+BASE = RunFacts(
+    "base",
+    "base",
+    {"prompt": "default", "chat": "openai", "captioner": "none"},
+    {
+        "top_k": 4,
+        "index.contents": "text",
+        "prompt.text": "Answer.",
+        "prompt.language": "en",
+        "chat.temperature": 0.0,
+        "captioner.model": "none",
+        "version": None,
+    },
+)
+
+
+def changed(
+    name: str = "other", choices: dict[str, str] | None = None, **leaves: object
+) -> RunFacts:
+    renamed = {key.replace("__", "."): value for key, value in leaves.items()}
+    return replace(
+        BASE,
+        name=name,
+        choices={**BASE.choices, **(choices or {})},
+        leaves={**BASE.leaves, **renamed},
+    )
+
+
+def test_a_group_is_one_factor_however_many_leaves_follow() -> None:
+    """Another prompt is one change, with the leaves that came with it listed."""
+    strict = changed(choices={"prompt": "strict"}, prompt__text="Refuse.", prompt__language="ja")
+
+    assert changes(BASE, strict) == (
+        Change("prompt", "default", "strict", ("prompt.text", "prompt.language")),
+    )
+
+
+def test_leaves_within_one_choice_are_factors_of_their_own() -> None:
+    """The same chat at two temperatures differs in the temperature."""
+    assert changes(BASE, changed(chat__temperature=0.7)) == (Change("chat.temperature", 0.0, 0.7),)
+
+
+def test_a_leaf_without_a_group_is_a_factor() -> None:
+    """top_k and index.contents stand for themselves."""
+    assert [c.factor for c in changes(BASE, changed(top_k=9, index__contents="ctx"))] == [
+        "top_k",
+        "index.contents",
+    ]
+
+
+def test_what_is_switched_off_on_either_side_is_no_factor() -> None:
+    """A captioner that an index of text never asks cannot be what made the difference."""
+    captioned = changed(
+        choices={"captioner": "ocr"}, index__contents="caption", captioner__model="rapidocr"
+    )
+    text = replace(BASE, inactive=frozenset({"captioner"}))
+
+    assert [c.factor for c in changes(text, captioned)] == ["index.contents"]
+    assert [c.factor for c in changes(captioned, text)] == ["index.contents"]
+    one_leaf = replace(BASE, inactive=frozenset({"top_k"}))
+    assert changes(one_leaf, changed(top_k=9)) == ()
+
+
+def test_version_is_a_factor_and_the_unnamed_one_comes_first() -> None:
+    """The same system before and after a repair, whichever was collected first."""
+    repaired = changed("repaired", version="2026-w48")
+    later = changed("later", version="2026-w100")
+
+    design = Design([later, repaired, BASE])
+
+    assert [(pair, c.left, c.right) for pair, c in design.contrasts] == [
+        ((1, 0), "2026-w48", "2026-w100"),
+        ((2, 0), None, "2026-w100"),
+        ((2, 1), None, "2026-w48"),
+    ]
+
+
+def test_a_setting_that_one_side_lacks_is_a_factor() -> None:
+    """Another kind of system has other settings; they are not passed over."""
+    app = replace(BASE, name="app", leaves={**BASE.leaves, "url": "hash"})
+
+    assert changes(BASE, app) == (Change("url", ABSENT, "hash"),)
+    assert changes(app, BASE) == (Change("url", "hash", ABSENT),)
+    prompted = replace(BASE, choices={**BASE.choices, "reranker": "none"})
+    assert changes(BASE, prompted) == (Change("reranker", ABSENT, "none"),)
+
+
+def test_equal_factors_are_repeats_and_not_a_contrast() -> None:
+    """A sweep's top_k=4 is the study's own variant again."""
+    design = Design([BASE, changed("base-top_k-4"), changed("k9", top_k=9)])
+
+    assert design.repeats == [(0, 1)]
+    assert [pair for pair, _ in design.contrasts] == [(0, 2), (1, 2)]
+
+
+def test_numbers_ascend_whatever_the_order_of_runs() -> None:
+    """top_k reads 2 to 10, and other factors as the study lists its runs."""
+    design = Design([changed("k10", top_k=10), changed("k2", top_k=2)])
+    assert [(pair, c.left, c.right) for pair, c in design.contrasts] == [((1, 0), 2, 10)]
+
+    design = Design([changed("ctx", index__contents="ctx"), BASE])
+    assert [(pair, c.left, c.right) for pair, c in design.contrasts] == [((0, 1), "ctx", "text")]
+
+
+def test_other_corpora_and_test_sets_are_never_compared() -> None:
+    """Neither contrasts nor repeats, however equal the configuration."""
+    design = Design(
+        [BASE, replace(BASE, name="b", corpus="x"), replace(BASE, name="c", testset="y")]
+    )
+
+    assert design.contrasts == []
+    assert design.repeats == []

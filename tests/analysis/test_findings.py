@@ -1,0 +1,72 @@
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from harness.analysis import KINDS, MetricFacts, StudyTable, analyse, as_json, shown
+from harness.analysis.results import Finding, Severity
+from harness.records import Layer
+
+Builder = Callable[..., StudyTable]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, "none"), (4, "4"), (["a", None], "a, none"), ({"a": 1}, "a=1"), ("ctx", "ctx")],
+)
+def test_values_are_shown_as_text(value: object, text: str) -> None:
+    """A factor's value fits into a sentence."""
+    assert shown(value) == text
+
+
+def test_undefined_numbers_become_null() -> None:
+    """JSON knows no NaN (case L04)."""
+    finding = Finding("informative", Severity.FINDING, {"a": float("nan"), "b": None, "c": 0.5})
+
+    [row] = as_json([finding])
+
+    assert row["numbers"] == {"a": None, "b": None, "c": 0.5}
+    assert row["contrast"] is None
+
+
+def test_runs_over_another_corpus_are_named(study: Builder) -> None:
+    """They are never compared, and the report says why."""
+    table = study(right={"P": [1], "Q": [0]})
+    apart = replace(table, runs=(table.runs[0], replace(table.runs[1], corpus="other")))
+
+    found = analyse(apart)
+
+    assert found.incomparable == (("P", "Q", "corpus"),)
+    [finding] = [f for f in found.findings if f.kind == "not_comparable"]
+    assert (finding.left, finding.right, finding.names) == ("P", "Q", {"reason": "corpus"})
+
+
+def test_quantised_metrics_are_marked(study: Builder) -> None:
+    """With at most three claims a cell, 0, 1/3, 1/2 ... are all a score can be (case N12)."""
+    metric = MetricFacts("faithfulness", Layer.GENERATION)
+    table = study(metrics={metric: {"P": [0.5, 1.0], "Q": [1.0, 0.5]}})
+    table.scores.units[:] = 2
+
+    found = analyse(table)
+
+    assert found.means[0].cells[0].coarse == 2
+    [finding] = [f for f in found.findings if f.kind == "quantised"]
+    assert finding.numbers == {"coarse": 4, "cells": 4, "units": 2.0}
+
+
+def test_every_kind_says_what_it_means() -> None:
+    """Each kind is a sentence, and none carries a number twice."""
+    for name, kind in KINDS.items():
+        assert kind.meaning.endswith("."), name
+        assert len(set(kind.numbers)) == len(kind.numbers), name
+
+
+def test_a_study_of_one_run_has_nothing_to_compare(study: Builder) -> None:
+    """One run gives its grid and means, and no finding about differences."""
+    found = analyse(study(right={"P": [1, 0]}))
+
+    assert found.contrasts == ()
+    assert found.family.tests == 0
+    assert found.family.level == 0.05
+    assert found.outcomes.unknown == ("q1", "q2")
+    assert found.findings == ()

@@ -1,0 +1,228 @@
+"""The call store: remembered by content, shared by threads and processes."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from harness.errors import ConfigError, HarnessError, NotRecordedError
+from harness.llm import Calls, call_key
+from harness.llm.calls import LEASE_SECONDS, is_gone, new_owner
+
+
+def test_get_returns_what_was_put(calls: Calls) -> None:
+    """What was stored comes back equal, surrogates and all, and is counted."""
+    calls.put("k", "chat stub", {"text": "塔\ud83d", "seconds": 0.25, "reasoning": None})
+
+    assert calls.get("k") == {"text": "塔\ud83d", "seconds": 0.25, "reasoning": None}
+    assert calls.get("other") is None
+    assert calls.remembered == 1
+
+
+def test_nan_is_not_stored(calls: Calls) -> None:
+    """NaN is no JSON, so a payload with it is refused and not written."""
+    with pytest.raises(ValueError, match="JSON"):
+        calls.put("k", "chat stub", {"seconds": float("nan")})
+
+    assert calls.get("k") is None
+
+
+def test_first_answer_stays(calls: Calls) -> None:
+    """Where two processes raced, the answer that came first is everyone's."""
+    calls.put("k", "chat stub", {"text": "first"})
+    calls.put("k", "chat stub", {"text": "second"})
+
+    assert calls.get("k") == {"text": "first"}
+
+
+def test_vectors_keep_their_bits(calls: Calls) -> None:
+    """A float32 vector comes back bit for bit; unknown keys are left out."""
+    vector = np.array([0.1, -1e-30, 3.0], np.float32)
+    calls.put_vectors({"v": vector})
+
+    found = calls.get_vectors(["v", "w"])
+
+    assert list(found) == ["v"]
+    assert found["v"].tobytes() == vector.tobytes()
+
+
+def test_more_keys_than_one_statement_takes(calls: Calls) -> None:
+    """Twelve hundred vectors are stored and found in one call each."""
+    vectors = {f"v{i}": np.array([i], np.float32) for i in range(1200)}
+    calls.put_vectors(vectors)
+
+    assert len(calls.get_vectors(list(vectors))) == 1200
+
+
+@pytest.mark.parametrize("mode", ["off", "none"])
+def test_off_remembers_nothing(tmp_path: Path, mode: str) -> None:
+    """With cache=off, or without a folder, nothing is kept and no file appears."""
+    calls = Calls(tmp_path / "cache", "off") if mode == "off" else Calls(None)
+    calls.put("k", "chat stub", {"text": "a"})
+    calls.about_to_ask("stub")
+
+    assert calls.get("k") is None
+    assert calls.lease("k", "me")
+    assert calls.asked == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_read_finds_and_writes_nothing(tmp_path: Path) -> None:
+    """With cache=read what is known is found, nothing is added, and asking is an error."""
+    with_it = Calls(tmp_path)
+    with_it.put("k", "chat stub", {"text": "a"})
+    reading = Calls(tmp_path, "read")
+    reading.put("new", "chat stub", {"text": "b"})
+
+    assert reading.get("k") == {"text": "a"}
+    assert reading.get("new") is None
+    with pytest.raises(NotRecordedError, match=r"stub.*cache=read.*cache=readwrite"):
+        reading.about_to_ask("stub")
+
+
+def test_read_of_no_store_makes_none(tmp_path: Path) -> None:
+    """Reading where nothing was ever recorded finds nothing and leaves no file."""
+    assert Calls(tmp_path / "cache", "read").get("k") is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_unknown_mode(tmp_path: Path) -> None:
+    """A mode that is none is an error that lists the modes."""
+    with pytest.raises(ConfigError, match=r"cache=write.*readwrite, read, off"):
+        Calls(tmp_path, "write")
+
+
+def test_file_that_is_no_store(tmp_path: Path) -> None:
+    """A file of another kind in the store's place is a one-line error with the remedy."""
+    (tmp_path / "calls.sqlite").write_text("not a database, and long enough to be read as one" * 9)
+
+    with pytest.raises(HarnessError, match=r"calls\.sqlite.*move the file away"):
+        Calls(tmp_path).get("k")
+
+
+def test_many_threads(calls: Calls) -> None:
+    """Eight threads write and read at once, and nothing is lost or counted wrong."""
+
+    def work(thread: int) -> None:
+        for i in range(25):
+            calls.put(f"{thread}-{i}", "chat stub", {"text": str(i)})
+            assert calls.get(f"{thread}-{i}") is not None
+
+    threads = [threading.Thread(target=work, args=(t,)) for t in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert calls.size().calls == {"chat stub": 200}
+    assert calls.remembered == 200
+
+
+def test_several_processes_at_once(tmp_path: Path) -> None:
+    """Three processes that open the same new store at the same time all write to it."""
+    program = (
+        "import sys; from pathlib import Path; from harness.llm.calls import Calls\n"
+        "calls = Calls(Path(sys.argv[1]))\n"
+        "for i in range(40): calls.put(f'{sys.argv[2]}-{i}', 'chat stub', {'text': 'a'})\n"
+    )
+    running = [
+        subprocess.Popen([sys.executable, "-c", program, str(tmp_path), str(n)]) for n in range(3)
+    ]
+
+    assert [process.wait() for process in running] == [0, 0, 0]
+    assert Calls(tmp_path).size().calls == {"chat stub": 120}
+
+
+def test_lease_is_one_owners(calls: Calls) -> None:
+    """A call on its way is leased to one; released, the next may have it."""
+    me, you = new_owner(), new_owner()
+    assert calls.lease("k", me)
+    assert calls.lease("k", me)
+    assert not calls.lease("k", you)
+
+    calls.release(you, "k")
+    assert not calls.lease("k", you)
+
+    calls.release(me, "k")
+    assert calls.lease("k", you)
+
+
+def test_answer_ends_the_lease(calls: Calls) -> None:
+    """What was answered is on its way no more."""
+    calls.lease("k", new_owner())
+    calls.put("k", "chat stub", {"text": "a"})
+
+    assert calls.lease("k", new_owner())
+
+
+def test_lease_that_is_not_renewed_lapses(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A holder that is silent for long, on another machine say, blocks nobody for ever."""
+    silent, alive, you = new_owner(), new_owner(), new_owner()
+    calls.lease("silent", silent)
+    calls.lease("alive", alive)
+    later = time.time() + LEASE_SECONDS + 1
+    monkeypatch.setattr(time, "time", lambda: later)
+    calls.renew_leases(alive)
+
+    assert calls.lease("silent", you)
+    assert not calls.lease("alive", you)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems do not tell")
+def test_lease_ends_with_its_process(calls: Calls) -> None:
+    """A killed process blocks nobody: its leases are void at once."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    machine, _, name = new_owner().split("/")
+    dead = f"{machine}/{process.pid}/{name}"
+    calls.lease("k", dead)
+
+    assert is_gone(dead)
+    assert calls.lease("k", new_owner())
+
+
+def test_process_of_another_machine_is_not_taken_for_dead() -> None:
+    """What runs elsewhere cannot be seen, so its lease has to lapse."""
+    assert not is_gone("elsewhere/1/x")
+
+
+def test_size_and_prune(calls: Calls) -> None:
+    """What is stored is counted by kind and can be forgotten by kind or wholly."""
+    for model in ("a", "b"):
+        calls.put(f"chat-{model}", f"chat {model}", {"text": "x"})
+    calls.put("caption", "caption", {"text": "x"})
+    calls.put_vectors({"v": np.zeros(3, np.float32)})
+    size = calls.size()
+
+    assert dict(size.calls) == {"caption": 1, "chat a": 1, "chat b": 1}
+    assert (size.vectors, size.bytes > 0) == (1, True)
+    assert calls.prune(before=time.time() - 3600) == 0
+    assert calls.prune(kind="chat a") == 1
+    assert calls.prune(kind="chat") == 1
+    assert calls.prune(kind="vector") == 1
+    assert calls.prune() == 1
+    assert calls.size().calls == {}
+
+
+def test_no_pickle(calls: Calls) -> None:
+    """The payload stands in the file as JSON that any tool can read."""
+    calls.put("k", "chat stub", {"b": 1, "a": "塔"})
+    assert calls.path is not None
+
+    with sqlite3.connect(calls.path) as connection:
+        row = connection.execute("SELECT kind, payload FROM calls").fetchone()
+    connection.close()
+
+    assert row == ("chat stub", '{"a":"\\u5854","b":1}')
+
+
+def test_call_key_refuses_what_is_no_json() -> None:
+    """An object whose text would hold its address cannot enter a key."""
+    with pytest.raises(TypeError):
+        call_key({"model": object()})

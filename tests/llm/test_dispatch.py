@@ -1,0 +1,240 @@
+"""Many requests at once: folded, joined, ordered, stored as they arrive, shared by processes."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness.errors import EndpointError, NotRecordedError
+from harness.llm import Calls, OpenAIChat, Outcome, Request
+from tests.stub_endpoint import Received, Reply, StubEndpoint
+
+MakeChat = Callable[..., OpenAIChat]
+MakeRequest = Callable[..., Request]
+
+PROGRAM = """
+import sys
+from pathlib import Path
+from harness.llm import *
+calls = Calls(Path(sys.argv[1]))
+chat = OpenAIChat(base_url=sys.argv[2], model="stub", concurrency=4)
+asked = [Request((Message("user", f"q{i}"),)) for i in range(int(sys.argv[3]))]
+print(*(outcome.text for outcome in chat.complete_all(asked, calls)))
+"""
+
+
+def echo(received: Received) -> str:
+    return f"re: {received.prompt}"
+
+
+def texts(outcomes: list[Outcome]) -> list[str]:
+    return [getattr(outcome, "text", str(outcome)) for outcome in outcomes]
+
+
+def test_outcomes_are_in_order_and_equal_requests_asked_once(
+    calls: Calls, chat_at: MakeChat, ask: MakeRequest
+) -> None:
+    """Six requests of which three are distinct cost three calls, and come back in order."""
+    questions = ["a", "b", "a", "c", "b", "a"]
+    with StubEndpoint(echo) as stub:
+        outcomes = chat_at(stub).complete_all([ask(q) for q in questions], calls)
+
+    assert texts(outcomes) == [f"re: {q}" for q in questions]
+    assert sorted(received.prompt for received in stub.chats) == ["a", "b", "c"]
+    assert calls.asked == 3
+
+
+def test_eight_questions_eight_answers(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """Case I04: what is remembered is the filled prompt, never the template."""
+    requests = [ask(f"Answer the question. Question: {i}") for i in range(8)]
+    with StubEndpoint(echo) as stub:
+        chat = chat_at(stub)
+        first = texts(chat.complete_all(requests, calls))
+        second = texts(chat.complete_all(requests, calls))
+
+    assert len(set(first)) == 8
+    assert first == second
+    assert len(stub.chats) == 8
+
+
+def test_changed_prompt_is_asked_again(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """Case I01: one word changed in the prompt asks all again; unchanged, nothing is asked."""
+    with StubEndpoint(echo) as stub:
+        chat = chat_at(stub)
+        for prompt in ("Is it supported? {}", "Is it entailed? {}", "Is it entailed? {}"):
+            chat.complete_all([ask(prompt.format(i)) for i in range(3)], calls)
+
+    assert len(stub.chats) == 6
+
+
+def test_other_reference_is_another_call(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """Case I06: two questions of one wording with two references are both asked."""
+    requests = [ask(f'{{"question": "When?", "reference": "{year}"}}') for year in (1931, 1932)]
+    with StubEndpoint(echo) as stub:
+        assert len(set(texts(chat_at(stub).complete_all(requests, calls)))) == 2
+
+
+def test_samples_are_independent(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """Requests that differ in their sample alone are asked each."""
+    with StubEndpoint(["a", "b", "c"]) as stub:
+        outcomes = chat_at(stub).complete_all([ask(sample=i) for i in range(3)], calls)
+
+    assert sorted(texts(outcomes)) == ["a", "b", "c"]
+
+
+def test_failures_are_values(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """One call that fails leaves the others as they are."""
+
+    def script(received: Received) -> str | Reply:
+        return Reply(status=422) if received.prompt == "b" else "ok"
+
+    with StubEndpoint(script) as stub:
+        a, b, c = chat_at(stub).complete_all([ask(q) for q in "abc"], calls)
+
+    assert texts([a, c]) == ["ok", "ok"]
+    assert isinstance(b, EndpointError)
+
+
+def test_concurrency_is_kept_and_used(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """As many requests are in flight as allowed, and no more."""
+    with StubEndpoint(latency=0.03) as stub:
+        chat_at(stub, concurrency=5).complete_all([ask(str(i)) for i in range(20)], calls)
+
+    assert stub.most_at_once == 5
+
+
+def test_on_done_is_told_of_each_request(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """Progress is told per request, repeated and remembered ones too, in the asking thread."""
+    told: dict[int, str] = {}
+    threads = set()
+
+    def on_done(index: int, outcome: Outcome) -> None:
+        told[index] = texts([outcome])[0]
+        threads.add(threading.get_ident())
+
+    with StubEndpoint(echo) as stub:
+        chat = chat_at(stub)
+        chat.complete(ask("b"), calls)
+        chat.complete_all([ask(q) for q in "abab"], calls, on_done)
+
+    assert told == {0: "re: a", 1: "re: b", 2: "re: a", 3: "re: b"}
+    assert threads == {threading.get_ident()}
+
+
+def test_interrupted_batch_keeps_what_came(
+    calls: Calls, chat_at: MakeChat, ask: MakeRequest
+) -> None:
+    """Ctrl-C half way passes through, ends what is running, and loses no answer that came."""
+
+    def interrupt(index: int, outcome: Outcome) -> None:
+        if len(stub.chats) >= 6:
+            raise KeyboardInterrupt
+
+    with StubEndpoint(echo, latency=0.01) as stub:
+        chat = chat_at(stub, concurrency=2)
+        with pytest.raises(KeyboardInterrupt):
+            chat.complete_all([ask(str(i)) for i in range(50)], calls, interrupt)
+        stored = calls.size().calls["chat stub"]
+        asked = len(stub.chats)
+        again = chat.complete_all([ask(str(i)) for i in range(50)], calls)
+
+    assert 4 <= stored <= asked < 20
+    assert texts(again) == [f"re: {i}" for i in range(50)]
+    assert len(stub.chats) <= 50 + 3
+
+
+def test_threads_share_a_call_on_its_way(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """Two threads that ask the same at the same time cost one call."""
+    outcomes: list[str] = []
+    with StubEndpoint(echo, latency=0.1) as stub:
+        chat = chat_at(stub)
+
+        def work() -> None:
+            outcomes.append(chat.complete(ask("q"), calls).text)
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    assert outcomes == ["re: q"] * 4
+    assert len(stub.chats) == 1
+
+
+def test_read_only_store_asks_nothing(tmp_path: Path, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """With cache=read known calls are answered and the others are failures, unsent."""
+    with StubEndpoint(echo) as stub:
+        chat = chat_at(stub)
+        chat.complete(ask("known"), Calls(tmp_path))
+        reading = Calls(tmp_path, "read")
+        known, unknown = chat.complete_all([ask("known"), ask("unknown")], reading)
+
+    assert texts([known]) == ["re: known"]
+    assert isinstance(unknown, NotRecordedError)
+    assert len(stub.chats) == 1
+
+
+def test_without_a_store_equal_requests_still_cost_one_call(
+    chat_at: MakeChat, ask: MakeRequest
+) -> None:
+    """Folding needs no memory; the next batch asks again."""
+    with StubEndpoint(echo) as stub:
+        chat = chat_at(stub)
+        for _ in range(2):
+            assert texts(chat.complete_all([ask("q")] * 3, Calls(None))) == ["re: q"] * 3
+
+    assert len(stub.chats) == 2
+
+
+def start(tmp_path: Path, stub: StubEndpoint, requests: int) -> subprocess.Popen[str]:
+    arguments = [sys.executable, "-c", PROGRAM, str(tmp_path), stub.base_url, str(requests)]
+    return subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
+
+
+def test_second_process_asks_nothing(tmp_path: Path) -> None:
+    """Case I09: what one process asked, the next one remembers."""
+    with StubEndpoint(echo) as stub:
+        outputs = {start(tmp_path, stub, 5).communicate()[0] for _ in range(2)}
+
+    assert outputs == {"re: q0 re: q1 re: q2 re: q3 re: q4\n"}
+    assert len(stub.chats) == 5
+
+
+def test_two_processes_at_once_share_the_work(tmp_path: Path) -> None:
+    """Two processes with the same forty calls ask each of them once between them."""
+    with StubEndpoint(echo, latency=0.05) as stub:
+        processes = [start(tmp_path, stub, 40) for _ in range(2)]
+        outputs = {process.communicate()[0] for process in processes}
+        prompts = [received.prompt for received in stub.chats]
+
+    assert len(outputs) == 1
+    assert sorted(prompts) == sorted(f"q{i}" for i in range(40))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="SIGKILL is POSIX")
+def test_killed_process_loses_only_what_was_in_flight(tmp_path: Path) -> None:
+    """After kill -9 half way, the rerun asks what was never answered, and no more."""
+    half_way = threading.Event()
+
+    def script(received: Received) -> str:
+        if len(stub.chats) == 12:
+            half_way.set()
+        return echo(received)
+
+    with StubEndpoint(script, latency=0.03) as stub:
+        victim = start(tmp_path, stub, 24)
+        half_way.wait()
+        os.kill(victim.pid, signal.SIGKILL)
+        victim.communicate()
+        asked = len(stub.chats)
+        output = start(tmp_path, stub, 24).communicate()[0]
+
+    assert output.split("re: ")[1:] == [f"q{i} " for i in range(23)] + ["q23\n"]
+    assert 12 <= asked < 24
+    assert len(stub.chats) <= 24 + 4

@@ -1,0 +1,327 @@
+"""Faults of an endpoint: retried where that helps, and told in one line where it does not."""
+
+import logging
+import socket
+import time
+from collections.abc import Callable
+
+import pytest
+
+from harness.errors import ContextOverflowError, EndpointError
+from harness.llm import Calls, OpenAIChat, Request
+from harness.llm.failures import Failure, read_failure
+from tests.stub_endpoint import Received, Reply, StubEndpoint
+
+MakeChat = Callable[..., OpenAIChat]
+MakeRequest = Callable[..., Request]
+
+LIMITED = Reply(status=429, headers={"Retry-After": "0.1"}, error="slow down")
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Reply(status=500),
+        Reply(status=503, headers={"Retry-After": "0.02"}),
+        Reply(status=503, headers={"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}),
+        Reply(status=503, headers={"Retry-After": "soon"}),
+        Reply(status=429, headers={"retry-after-ms": "20"}),
+        LIMITED,
+        Reply("cut in the middle", cut=True),
+        Reply(raw=b'{"choices": ['),
+        Reply(raw=b'{"error": {"message": "overloaded"}}'),
+        Reply(raw=b'{"choices": []}'),
+        Reply(raw=b"<html>bad gateway</html>", headers={"Content-Type": "text/html"}),
+        Reply(raw=b"null"),
+    ],
+    ids=[
+        "500",
+        "503",
+        "date",
+        "word",
+        "ms",
+        "429",
+        "cut",
+        "half",
+        "error",
+        "empty",
+        "html",
+        "null",
+    ],
+)
+def test_passing_fault_is_retried(
+    calls: Calls, chat_at: MakeChat, ask: MakeRequest, fault: Reply
+) -> None:
+    """A fault that passes costs a second request and leaves no trace in the outcome."""
+    with StubEndpoint([fault, "27 metres"]) as stub:
+        completion = chat_at(stub).complete(ask(), calls)
+
+    assert completion.text == "27 metres"
+    assert (calls.asked, calls.sent) == (1, 2)
+
+
+def test_spent_quota_is_no_overflow(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """A limit on tokens a day speaks of tokens too, and has nothing to do with the window."""
+    quota = Reply(
+        status=429, headers={"Retry-After": "9999"}, error="Rate limit exceeded: tokens per day"
+    )
+    with StubEndpoint(quota) as stub:
+        (outcome,) = chat_at(stub).complete_all([ask()], calls)
+
+    assert isinstance(outcome, EndpointError)
+    assert not isinstance(outcome, ContextOverflowError)
+
+
+def test_retry_after_is_honoured(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """The endpoint is left alone for as long as it asks."""
+    with StubEndpoint([LIMITED, "ok"]) as stub:
+        chat_at(stub).complete(ask(), calls)
+        first, second = stub.chats
+
+    assert second.at - first.at >= 0.1
+
+
+def test_retries_are_bounded(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """A fault that stays ends in an error that names address, model, fault and remedy."""
+    with (
+        StubEndpoint(Reply(status=500, error="out of memory")) as stub,
+        pytest.raises(EndpointError) as raised,
+    ):
+        chat_at(stub, retries=2).complete(ask(), calls)
+
+    assert len(stub.chats) == 3
+    assert "\n" not in str(raised.value)
+    for part in (stub.base_url, "(model stub)", "HTTP 500", "out of memory", "run again"):
+        assert part in str(raised.value)
+
+
+def test_failures_are_not_stored(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """What failed is asked again by the next run, and what the failure said is kept nowhere."""
+    with StubEndpoint([Reply(status=500), "ok"]) as stub:
+        chat = chat_at(stub, retries=0)
+        with pytest.raises(EndpointError):
+            chat.complete(ask(), calls)
+
+        assert calls.size().calls == {}
+        assert chat.complete(ask(), calls).text == "ok"
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
+def test_refusals_are_not_retried(
+    calls: Calls, chat_at: MakeChat, ask: MakeRequest, status: int
+) -> None:
+    """What the endpoint will not do, it is not asked again."""
+    with (
+        StubEndpoint(Reply(status=status)) as stub,
+        pytest.raises(EndpointError, match=f"HTTP {status}: scripted failure"),
+    ):
+        chat_at(stub).complete(ask(), calls)
+
+    assert len(stub.chats) == 1
+
+
+def test_exhausted_credit_is_not_waited_for(
+    calls: Calls, chat_at: MakeChat, ask: MakeRequest
+) -> None:
+    """A Retry-After of an hour is a quota used up: the run ends at once and says so."""
+    with (
+        StubEndpoint(Reply(status=429, headers={"Retry-After": "3600"})) as stub,
+        pytest.raises(EndpointError, match=r"HTTP 429.*what was answered is kept"),
+    ):
+        chat_at(stub).complete(ask(), calls)
+
+    assert len(stub.chats) == 1
+
+
+@pytest.fixture
+def long_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An endpoint that is given up stays so for the test."""
+    monkeypatch.setattr("harness.llm.endpoint.REST_SECONDS", 600.0)
+
+
+@pytest.mark.usefixtures("long_rest")
+def test_nobody_listens(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """An endpoint that is not there is told in one line, with its remedy, after one retry."""
+    with StubEndpoint() as stub:
+        pass
+    outcomes = chat_at(stub, concurrency=4).complete_all([ask(str(i)) for i in range(40)], calls)
+
+    assert {str(outcome) for outcome in outcomes} == {
+        f"{stub.base_url} (model stub): nobody listens there;"
+        " start the server, or set base_url to where it is"
+    }
+    assert calls.sent <= 2 * 7
+
+
+@pytest.mark.usefixtures("long_rest")
+def test_wrong_key_is_not_tried_a_thousand_times(
+    calls: Calls, chat_at: MakeChat, ask: MakeRequest
+) -> None:
+    """After a refusal that would meet every other call too, the rest fail unsent."""
+    with StubEndpoint(Reply(status=401, error="bad key")) as stub:
+        chat = chat_at(stub, concurrency=4)
+        outcomes = chat.complete_all([ask(str(i)) for i in range(200)], calls)
+
+    assert all("bad key" in str(outcome) for outcome in outcomes)
+    assert len(stub.chats) <= 10
+
+
+@pytest.mark.usefixtures("long_rest")
+def test_endpoint_that_dies_is_given_up(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """Case H09: after a few calls in a row that failed for good, the rest fail unsent."""
+
+    def script(received: Received) -> Reply:
+        alive = len(stub.chats) <= 2
+        return Reply("ok") if alive else Reply(status=500)
+
+    with StubEndpoint(script) as stub:
+        chat = chat_at(stub, concurrency=1, retries=1)
+        outcomes = chat.complete_all([ask(str(i)) for i in range(100)], calls)
+
+    assert sum(isinstance(outcome, EndpointError) for outcome in outcomes) == 98
+    assert len(stub.chats) < 20
+    assert calls.size().calls == {"chat stub": 2}
+
+
+def test_given_up_endpoint_gets_another_chance(
+    calls: Calls, chat_at: MakeChat, ask: MakeRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An endpoint that was given up is tried again a little later."""
+    monkeypatch.setattr("harness.llm.endpoint.REST_SECONDS", 0.05)
+    with StubEndpoint([Reply(status=401), "ok"]) as stub:
+        chat = chat_at(stub)
+        assert isinstance(chat.complete_all([ask()], calls)[0], EndpointError)
+        time.sleep(0.06)
+
+        assert chat.complete(ask(), calls).text == "ok"
+
+
+def test_deadline_holds_over_all_tries(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """Case H07: a server that hangs costs the deadline and no more, and each try is counted."""
+    with StubEndpoint(Reply(hang=True)) as stub:
+        chat = chat_at(stub, timeout=0.1, deadline=0.25)
+        started = time.perf_counter()
+        with pytest.raises(EndpointError, match="no reply within"):
+            chat.complete(ask(), calls)
+        seconds = time.perf_counter() - started
+
+    assert 0.25 <= seconds < 5.0
+    assert calls.sent == 3
+
+
+def test_hang_is_tried_again(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """A request that hangs is asked anew, and the second try answers."""
+    with StubEndpoint([Reply(hang=True), "ok"]) as stub:
+        assert chat_at(stub, timeout=0.1).complete(ask(), calls).text == "ok"
+
+
+def test_queueing_is_not_held_against_a_call(
+    calls: Calls, chat_at: MakeChat, ask: MakeRequest
+) -> None:
+    """A server of one slot keeps calls waiting far beyond the time-out: none fails."""
+    with StubEndpoint("ok", latency=0.1, slots=1) as stub:
+        chat = chat_at(stub, concurrency=16, timeout=1.0, retries=0)
+        outcomes = chat.complete_all([ask(str(i)) for i in range(16)], calls)
+
+    assert [getattr(outcome, "text", outcome) for outcome in outcomes] == ["ok"] * 16
+    assert calls.sent == 16
+
+
+def test_throttling_lowers_concurrency_and_success_raises_it(
+    calls: Calls, chat_at: MakeChat, ask: MakeRequest
+) -> None:
+    """An endpoint that takes two at a time answers all, and is not stormed."""
+
+    def script(received: Received) -> Reply:
+        over = stub.serving > 2
+        return LIMITED if over else Reply("ok", delay=0.02)
+
+    with StubEndpoint(script) as stub:
+        chat = chat_at(stub, concurrency=8)
+        outcomes = chat.complete_all([ask(str(i)) for i in range(30)], calls)
+
+    assert [getattr(outcome, "text", outcome) for outcome in outcomes] == ["ok"] * 30
+    assert len(stub.chats) < 60
+
+
+def test_environment_does_not_move_a_call(
+    calls: Calls,
+    chat_at: MakeChat,
+    ask: MakeRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Case N09: address and key come from the configuration; a differing variable is told."""
+    dead = "http://127.0.0.1:9"
+    for name in ("OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, dead)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-another-place")
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-of-another-place")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "Authorization: Bearer sk-of-another-place")
+    with StubEndpoint() as stub, caplog.at_level(logging.WARNING):
+        assert chat_at(stub).complete(ask(), calls).text == "ok"
+
+    assert "another-place" not in str(stub.chats[0].headers)
+    assert f"OPENAI_BASE_URL is not followed: calls go to {stub.base_url}" in caplog.text
+
+
+def test_key_comes_from_the_named_variable_and_goes_nowhere_else(
+    calls: Calls, chat_at: MakeChat, ask: MakeRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The key is sent to the endpoint, and an error that quotes it has it struck out."""
+    monkeypatch.setenv("MY_KEY", "sk-secret-123")
+    refusal = Reply(status=401, error="Incorrect API key provided: sk-secret-123")
+    with StubEndpoint(refusal) as stub:
+        chat = chat_at(stub, api_key_env="MY_KEY")
+        with pytest.raises(EndpointError, match=r"provided: \*\*\*; is .* MY_KEY set") as raised:
+            chat.complete(ask(), calls)
+
+    assert stub.chats[0].headers["authorization"] == "Bearer sk-secret-123"
+    assert "sk-secret" not in str(raised.value)
+    assert "sk-secret" not in str(chat.identity())
+
+
+def test_absent_key_is_fine_for_a_local_server(
+    calls: Calls, chat_at: MakeChat, ask: MakeRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that wants no key is sent a stand-in."""
+    monkeypatch.delenv("MY_KEY", raising=False)
+    with StubEndpoint() as stub:
+        chat_at(stub, api_key_env="MY_KEY").complete(ask(), calls)
+
+    assert stub.chats[0].headers["authorization"] == "Bearer none"
+
+
+@pytest.mark.parametrize("fault", [Reply(status=500), Reply("cut", cut=True)], ids=["500", "cut"])
+def test_without_aiohttp(
+    calls: Calls,
+    chat_at: MakeChat,
+    ask: MakeRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    fault: Reply,
+) -> None:
+    """Where the faster transport is not installed, the client's own one does as well."""
+
+    def missing(**options: object) -> None:
+        raise RuntimeError("aiohttp is not installed")
+
+    monkeypatch.setattr("openai.DefaultAioHttpClient", missing)
+    with StubEndpoint([fault, "ok"]) as stub:
+        chat = chat_at(stub, retries=1)
+        assert chat.complete(ask("a"), calls).text == "ok"
+    (outcome,) = chat.complete_all([ask("b")], calls)
+
+    assert "nobody listens there" in str(outcome)
+
+
+def test_a_bug_is_no_failure_of_the_endpoint() -> None:
+    """An error of our own keeps its traceback, and is not retried."""
+    assert read_failure(ZeroDivisionError(), seconds=1.0) is None
+
+
+def test_a_host_that_is_not_there() -> None:
+    """A name that does not resolve is an address to mend, like one where nobody listens."""
+    error = OSError("cannot connect")
+    error.__cause__ = socket.gaierror("Name or service not known")
+
+    assert read_failure(error, seconds=1.0) == Failure("no such host", unreachable=True)

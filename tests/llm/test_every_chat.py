@@ -1,0 +1,132 @@
+"""What holds for every chat model in the table, whoever adds it."""
+
+import json
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import pytest
+from omegaconf import OmegaConf
+
+from harness.errors import EndpointError
+from harness.llm import CHATS, Calls, Chat, Request
+from harness.llm.remote_chat import RemoteChat
+from tests.stub_endpoint import Received, Reply, StubEndpoint
+
+each_chat = pytest.mark.parametrize("kind", CHATS.values(), ids=CHATS)
+MakeRequest = Callable[..., Request]
+
+
+def at(kind: type[Chat], stub: StubEndpoint, **given: object) -> RemoteChat:
+    """Configure a chat model as Hydra does."""
+    url = stub.base_url if "openai" in kind.__name__.lower() else stub.url
+    settings = {"base_url": url, "model": "stub", "backoff": 0.01, **given}
+    made = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(kind), settings))
+    assert isinstance(made, RemoteChat)
+    return made
+
+
+@each_chat
+def test_hydra_can_fill_it(kind: type[Chat]) -> None:
+    """It is an ordinary dataclass whose fields all have values OmegaConf can hold."""
+    assert is_dataclass(kind)
+    assert isinstance(OmegaConf.to_object(OmegaConf.structured(kind)), kind)
+    assert all(field.init for field in fields(kind))
+
+
+@each_chat
+def test_it_answers_and_remembers(kind: type[Chat], calls: Calls, ask: MakeRequest) -> None:
+    """A reply comes back whole, and the second time from memory."""
+    with StubEndpoint("燈塔高 27 公尺") as stub:
+        chat = at(kind, stub)
+        first = chat.complete(ask(), calls)
+        second = chat.complete(ask(), calls)
+
+    assert first.text == "燈塔高 27 公尺"
+    assert second == replace(first, remembered=True)
+    assert len(stub.chats) == 1
+
+
+@each_chat
+def test_identity_is_json(kind: type[Chat]) -> None:
+    """What a key is made of can be written down as it is, and holds no secret's name."""
+    with StubEndpoint() as stub:
+        identity = at(kind, stub, api_key_env="MY_KEY").identity()
+
+    assert json.loads(json.dumps(identity)) == identity
+    assert "MY_KEY" not in json.dumps(identity)
+
+
+@each_chat
+@pytest.mark.parametrize(
+    "changed", [{"temperature": 0.5}, {"seed": 7}, {"top_p": 0.5}, {"max_tokens": 9}]
+)
+def test_sampling_is_in_the_key_and_on_the_wire(
+    kind: type[Chat], calls: Calls, ask: MakeRequest, changed: dict[str, Any]
+) -> None:
+    """Each sampling parameter makes another call, and another request."""
+    with StubEndpoint() as stub:
+        for chat in (at(kind, stub), at(kind, stub, **changed)):
+            chat.complete(ask(), calls)
+
+    assert len(stub.chats) == 2
+    assert stub.chats[0].body != stub.chats[1].body
+
+
+@each_chat
+def test_images_are_sent(kind: type[Chat], calls: Calls, ask: MakeRequest) -> None:
+    """An image of a message reaches the endpoint as base64."""
+    request = ask()
+    message = replace(request.messages[0], images=(b"\x89PNG",))
+    with StubEndpoint() as stub:
+        at(kind, stub).complete(replace(request, messages=(message,)), calls)
+
+    assert "iVBORw==" in json.dumps(stub.chats[0].body)
+
+
+@each_chat
+def test_failures_name_address_and_model(kind: type[Chat], calls: Calls, ask: MakeRequest) -> None:
+    """What went wrong is told in one line with where and what to do, and is not stored."""
+    with StubEndpoint(Reply(status=500)) as stub:
+        chat = at(kind, stub, retries=1)
+        (outcome,) = chat.complete_all([ask()], calls)
+
+    assert isinstance(outcome, EndpointError)
+    assert f"{chat.base_url} (model stub): HTTP 500" in str(outcome)
+    assert "\n" not in str(outcome)
+    assert calls.size().calls == {}
+
+
+@each_chat
+def test_dead_endpoint_is_a_failure(kind: type[Chat], calls: Calls, ask: MakeRequest) -> None:
+    """Where nobody listens, every request comes back as a failure with the remedy."""
+    with StubEndpoint() as stub:
+        pass
+    outcomes = at(kind, stub).complete_all([ask("a"), ask("b")], calls)
+
+    assert all("start the server" in str(outcome) for outcome in outcomes)
+
+
+@each_chat
+def test_label_is_short(kind: type[Chat]) -> None:
+    """The name in tables is the model's."""
+    with StubEndpoint() as stub:
+        assert at(kind, stub).label == "stub"
+
+
+@each_chat
+def test_schema_reaches_the_endpoint(kind: type[Chat], calls: Calls, ask: MakeRequest) -> None:
+    """The reply's schema is on the wire, and another schema is another call."""
+    schemas: list[dict[str, object]] = [
+        {"type": "object", "title": "first"},
+        {"type": "object", "title": "second"},
+    ]
+
+    def script(received: Received) -> str:
+        return next(s for s in ("first", "second") if s in json.dumps(received.body))
+
+    with StubEndpoint(script) as stub:
+        chat = at(kind, stub)
+        texts = [chat.complete(ask(schema=schema), calls).text for schema in schemas]
+
+    assert texts == ["first", "second"]

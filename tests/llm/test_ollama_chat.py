@@ -1,0 +1,89 @@
+"""Ollama's native protocol."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from harness.errors import EndpointError
+from harness.llm import Calls, Message, OllamaChat, Request
+from tests.stub_endpoint import Reply, StubEndpoint
+
+SCHEMA: dict[str, object] = {"type": "object"}
+MakeRequest = Callable[..., Request]
+
+
+@pytest.fixture
+def stub() -> Iterator[StubEndpoint]:
+    with StubEndpoint("27 metres", models=["qwen3:4b", "llava:latest"], digest="abc") as stub:
+        yield stub
+
+
+def test_settings_stand_where_ollama_reads_them(
+    stub: StubEndpoint, calls: Calls, ask: MakeRequest
+) -> None:
+    """Case H10: seed, temperature and num_ctx are options; the schema is the format."""
+    chat = OllamaChat(base_url=stub.url, model="qwen3:4b", seed=7, context=4096, max_tokens=64)
+
+    assert chat.complete(ask("q", schema=SCHEMA), calls).text == "27 metres"
+    assert stub.chats[0].path == "/api/chat"
+    assert stub.chats[0].body == {
+        "model": "qwen3:4b",
+        "messages": [{"role": "user", "content": "q"}],
+        "format": SCHEMA,
+        "options": {"temperature": 0.0, "seed": 7, "num_ctx": 4096, "num_predict": 64},
+        "stream": False,
+        "truncate": False,
+        "shift": False,
+    }
+
+
+def test_identity_is_the_digest(stub: StubEndpoint) -> None:
+    """The weights' digest stands for the model, wherever it is served, and is asked once."""
+    chat = OllamaChat(base_url=stub.url, model="qwen3:4b")
+
+    assert chat.identity()["digest"] == "abc"
+    assert "base_url" not in chat.identity()
+    assert [received.path for received in stub.received] == ["/api/tags"]
+
+
+def test_other_weights_under_the_name_are_another_call(ask: MakeRequest) -> None:
+    """A model that was pulled anew answers its own calls, not those of its predecessor."""
+    keys = set()
+    for digest in ("old", "new"):
+        with StubEndpoint(models=["m:latest"], digest=digest) as stub:
+            keys.add(OllamaChat(base_url=stub.url, model="m").key(ask()))
+
+    assert len(keys) == 2
+
+
+def test_tag_may_be_left_out(stub: StubEndpoint) -> None:
+    """A model without a tag is the one that is tagged latest."""
+    assert OllamaChat(base_url=stub.url, model="llava").identity()["digest"] == "abc"
+
+
+def test_model_that_is_not_there(stub: StubEndpoint, calls: Calls, ask: MakeRequest) -> None:
+    """A missing model comes back as a failure that says how to get it and what there is."""
+    (outcome,) = OllamaChat(base_url=stub.url, model="gemma").complete_all([ask()], calls)
+
+    assert isinstance(outcome, EndpointError)
+    assert "`ollama pull gemma`" in str(outcome)
+    assert "llava:latest, qwen3:4b" in str(outcome)
+    assert stub.chats == []
+
+
+def test_reply_is_read(calls: Calls, ask: MakeRequest) -> None:
+    """Reasoning, finish reason and token counts have other names here."""
+    reply = Reply(content="", reasoning="hm", finish_reason="length", prompt_tokens=20)
+    with StubEndpoint(reply) as stub:
+        completion = OllamaChat(base_url=stub.url, model="stub").complete(ask(), calls)
+
+    assert (completion.text, completion.reasoning) == ("", "hm")
+    assert (completion.finish_reason, completion.input_tokens) == ("length", 20)
+
+
+def test_images_are_bare_base64(stub: StubEndpoint, calls: Calls) -> None:
+    """An image stands beside the content, without the `data:` of the other protocol."""
+    request = Request((Message("user", "What?", (b"\x89PNG",)),))
+    OllamaChat(base_url=stub.url, model="llava").complete(request, calls)
+
+    assert stub.chats[0].messages[0]["images"] == ["iVBORw=="]

@@ -1,0 +1,170 @@
+"""The OpenAI protocol: what goes over the wire, and what is made of the reply."""
+
+import logging
+from collections.abc import Callable
+
+import pytest
+
+from harness.errors import ConfigError, EndpointError
+from harness.llm import Calls, Message, OpenAIChat, Request, Structured
+from tests.stub_endpoint import Received, Reply, StubEndpoint
+
+SCHEMA: dict[str, object] = {"type": "object", "properties": {"verdict": {"type": "integer"}}}
+MakeChat = Callable[..., OpenAIChat]
+MakeRequest = Callable[..., Request]
+
+
+def test_sampling_is_on_the_wire(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """Case H10: seed and temperature stand at the top level, where this protocol reads them."""
+    with StubEndpoint() as stub:
+        chat_at(stub, seed=7, top_p=0.9, max_tokens=50).complete(ask("q"), calls)
+        body = stub.chats[0].body
+
+    assert body == {
+        "model": "stub",
+        "messages": [{"role": "user", "content": "q"}],
+        "temperature": 0.0,
+        "top_p": 0.9,
+        "seed": 7,
+        "max_tokens": 50,
+    }
+
+
+def test_null_is_not_sent(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """A model that takes no temperature is not sent one; extras are sent as they are."""
+    with StubEndpoint() as stub:
+        chat = chat_at(stub, temperature=None, seed=None, extra={"reasoning_effort": "low"})
+        chat.complete(ask(), calls)
+
+    assert set(stub.chats[0].body) == {"model", "messages", "reasoning_effort"}
+
+
+def test_requests_room_wins(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """The room that a request asks for goes before the model's."""
+    with StubEndpoint() as stub:
+        chat_at(stub, max_tokens=50).complete(ask(max_tokens=200), calls)
+
+    assert stub.chats[0].body["max_tokens"] == 200
+
+
+def test_image_goes_beside_the_text(calls: Calls, chat_at: MakeChat) -> None:
+    """An image is sent as base64 in a part of its own."""
+    request = Request((Message("user", "What does it show?", (b"\x89PNG",)),))
+    with StubEndpoint() as stub:
+        chat_at(stub).complete(request, calls)
+
+    assert stub.chats[0].messages[0]["content"] == [
+        {"type": "text", "text": "What does it show?"},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw=="}},
+    ]
+
+
+def test_completion_holds_what_was_reported(
+    calls: Calls, chat_at: MakeChat, ask: MakeRequest
+) -> None:
+    """Tokens, finish reason and seconds are the endpoint's; a cut reply is handed on as it is."""
+    reply = Reply("27 metr", finish_reason="length", prompt_tokens=12, completion_tokens=3)
+    with StubEndpoint(reply) as stub:
+        chat = chat_at(stub)
+        request = ask()
+        completion = chat.complete(request, calls)
+
+    assert (completion.text, completion.finish_reason) == ("27 metr", "length")
+    assert (completion.input_tokens, completion.output_tokens) == (12, 3)
+    assert completion.call == chat.key(request)
+    assert 0.0 < completion.seconds < 5.0
+    assert not completion.remembered
+
+
+def test_empty_content_with_reasoning(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """Case C06: null content is an empty text, and what was put aside is in `reasoning`."""
+    with StubEndpoint(Reply(content=None, reasoning='{"verdict":1}')) as stub:
+        completion = chat_at(stub).complete(ask(), calls)
+
+    assert (completion.text, completion.reasoning) == ("", '{"verdict":1}')
+
+
+def test_schema_is_asked_for(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """An endpoint that takes JSON schemas is given the schema, marked strict."""
+    with StubEndpoint("{}") as stub:
+        chat_at(stub).complete(ask(schema=SCHEMA), calls)
+
+    assert stub.chats[0].body["response_format"] == {
+        "type": "json_schema",
+        "json_schema": {"name": "answer", "schema": SCHEMA, "strict": True},
+    }
+
+
+def forms_taken(*taken: str) -> Callable[[Received], Reply]:
+    """Script an endpoint that takes only some forms of reply."""
+
+    def script(received: Received) -> Reply:
+        form = received.body.get("response_format", {"type": "prose"})["type"]
+        if form in taken:
+            return Reply(form)
+        return Reply(status=400, error=f"response_format {form} is not available")
+
+    return script
+
+
+@pytest.mark.parametrize(("taken", "requests"), [("json_object", 3), ("prose", 4)])
+def test_refused_form_is_asked_for_once(
+    calls: Calls,
+    chat_at: MakeChat,
+    ask: MakeRequest,
+    caplog: pytest.LogCaptureFixture,
+    taken: str,
+    requests: int,
+) -> None:
+    """An endpoint that refuses JSON schemas is asked in the next form, from then on at once."""
+    with StubEndpoint(forms_taken(taken)) as stub, caplog.at_level(logging.WARNING):
+        chat = chat_at(stub)
+        first = chat.complete(ask("first", schema=SCHEMA), calls)
+        second = chat.complete(ask("second", schema=SCHEMA), calls)
+
+    assert (first.text, second.text) == (taken, taken)
+    assert len(stub.chats) == requests
+    assert f"asked for {taken} from now on" in caplog.text
+
+
+def test_chosen_form_is_not_changed(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """A form that was chosen by name and is refused is an error, not another form."""
+    with StubEndpoint(forms_taken("prose")) as stub:
+        chat = chat_at(stub, structured=Structured.json_object)
+        with pytest.raises(EndpointError, match="response_format json_object is not available"):
+            chat.complete(ask(schema=SCHEMA), calls)
+
+    assert len(stub.chats) == 1
+
+
+def test_other_refusals_do_not_change_the_form(
+    calls: Calls, chat_at: MakeChat, ask: MakeRequest
+) -> None:
+    """A refusal for another reason names the setting to change, and is not asked around."""
+    refusal = Reply(status=400, error="Unsupported value: temperature does not support 0.0")
+    with StubEndpoint(refusal) as stub, pytest.raises(EndpointError, match="set temperature=null"):
+        chat_at(stub).complete(ask(schema=SCHEMA), calls)
+
+    assert len(stub.chats) == 1
+
+
+def test_newer_name_of_the_room(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """A model that wants `max_completion_tokens` gets it, and is asked so from then on."""
+
+    def script(received: Received) -> Reply:
+        if "max_tokens" in received.body:
+            return Reply(status=400, error="Use 'max_completion_tokens' instead of 'max_tokens'")
+        return Reply(str(received.body["max_completion_tokens"]))
+
+    with StubEndpoint(script) as stub:
+        chat = chat_at(stub, max_tokens=9)
+        texts = [chat.complete(ask(question), calls).text for question in ("a", "b")]
+
+    assert texts == ["9", "9"]
+    assert len(stub.chats) == 3
+
+
+def test_no_model_named(calls: Calls, ask: MakeRequest) -> None:
+    """A chat without a model is a setting that cannot be, found before anything is sent."""
+    with pytest.raises(ConfigError, match="which model"):
+        OpenAIChat(base_url="http://127.0.0.1:9/v1").complete(ask(), calls)

@@ -1,0 +1,38 @@
+"""Costs: measured, never judged, and never guessed."""
+
+from harness.metrics import METRICS, Scored
+from harness.records import Evidence, Status
+
+
+def test_costs_are_what_was_measured() -> None:
+    """Each cost is its own number; seconds add up retrieval and generation."""
+    known = Evidence(
+        retrieval_seconds=0.25,
+        generation_seconds=1.5,
+        input_tokens=900.0,
+        output_tokens=40.0,
+        passages_returned=6.0,
+    )
+
+    values = {name: METRICS[name].score(known) for name in METRICS if name.endswith("seconds")}
+    assert values == {
+        "retrieval_seconds": Scored(0.25),
+        "generation_seconds": Scored(1.5),
+        "seconds": Scored(1.75),
+    }
+    assert METRICS["input_tokens"].score(known) == Scored(900.0)
+    assert METRICS["output_tokens"].score(known) == Scored(40.0)
+    assert METRICS["passages_returned"].score(known) == Scored(6.0)
+
+
+def test_half_a_time_is_no_time() -> None:
+    """Where one part was not measured there is no total."""
+    known = Evidence(generation_seconds=1.5, missing={"retrieval_seconds": Status.NOT_MEASURED})
+
+    assert METRICS["seconds"].score(known) == Scored(None, None, Status.NOT_MEASURED)
+
+
+def test_less_is_better_but_for_passages() -> None:
+    """Nobody can say whether more passages are better."""
+    assert METRICS["seconds"].higher_is_better is False
+    assert METRICS["passages_returned"].higher_is_better is None

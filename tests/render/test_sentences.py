@@ -1,0 +1,160 @@
+"""The words follow the numbers."""
+
+from dataclasses import replace
+
+import pytest
+
+from harness.analysis import Analysis
+from harness.analysis.results import Finding, Severity
+from harness.render import sentence, words
+
+EN = words("en")
+
+
+def said(analysis: Analysis, kind: str) -> list[str]:
+    return [sentence(finding, EN) for finding in analysis.findings if finding.kind == kind]
+
+
+def changed(gained: str, lost: str, p: float | None, floor: float | None) -> Finding:
+    return Finding(
+        "answers_changed",
+        Severity.FINDING,
+        {
+            "p": p,
+            "p_floor": floor,
+            "discordant": len(f"{gained} {lost}".split()),
+            "questions": 8,
+        },
+        {"left_value": "4", "right_value": "9"},
+        {"gained": tuple(gained.split()), "lost": tuple(lost.split())},
+        factor="top_k",
+        left="ctx_k4",
+        right="ctx_k9",
+    )
+
+
+@pytest.mark.parametrize(
+    ("finding", "expected"),
+    [
+        (
+            changed("q1", "", 1.0, 1.0),
+            "q1 turned right; 1 of 8 questions changed, McNemar p = 1.0, the least that 1 change "
+            "can give, so this is consistent with chance.",
+        ),
+        (
+            changed("q1 q5", "q7", 1.0, 0.25),
+            "q1, q5 turned right and q7 turned wrong; 3 of 8 questions changed, McNemar p = 1.0, "
+            "so this is consistent with chance.",
+        ),
+        (
+            changed("", "q1 q2 q3 q4 q5 q6", 0.03125, 0.03125),
+            "q1, q2, q3, q4, q5, q6 turned wrong; 6 of 8 questions changed, McNemar p = 0.031 "
+            "before the correction for all tests.",
+        ),
+        (changed("q1", "", None, None), "q1 turned right; 1 of 8 questions changed."),
+    ],
+)
+def test_answers_changed(finding: Finding, expected: str) -> None:
+    """Chance is named as such unless p says otherwise, and p is never claimed as corrected."""
+    assert sentence(finding, EN) == f"top_k 4 -> 9 (ctx_k4 against ctx_k9): {expected}"
+
+
+def test_level_is_the_analysis_own() -> None:
+    """What counts as chance depends on the level that was asked for."""
+    finding = changed("q1 q2 q3 q4 q5 q6", "", 0.03125, 0.03125)
+
+    assert "consistent with chance" in sentence(finding, EN, alpha=0.01)
+
+
+def test_versions_are_before_and_after() -> None:
+    """A contrast of versions reads as a repair, with the questions that got worse."""
+    finding = replace(
+        changed("q1", "q2", 1.0, 0.5),
+        factor="version",
+        names={"left_value": "none", "right_value": "w48"},
+        left="ctx",
+        right="ctx-w48",
+    )
+
+    assert sentence(finding, EN).startswith(
+        "none -> w48 (before: ctx, after: ctx-w48): q1 turned right and q2 turned wrong;"
+    )
+
+
+def test_article_credits_the_right_change(article: Analysis) -> None:
+    """top_k won q1, the captions won q2, the strict prompt lost both by generation alone."""
+    credit = said(article, "credit")
+    by_construction = said(article, "generation_by_construction")
+
+    assert (
+        "top_k 4 -> 9 won q1, q5: turned right in 2 of 2 contrasts that make this change." in credit
+    )
+    assert (
+        "index.contents text -> caption won q2: turned right in 1 of 1 contrast that makes this "
+        "change." in credit
+    )
+    assert by_construction == [
+        "prompt default -> strict (ctx_k9 against ctx_k9_strict): all passages are the same (8 "
+        "questions), so whatever changed is generation, by construction. Turned wrong: q1, q2."
+    ]
+
+
+def test_article_says_what_it_cannot_show(article: Analysis) -> None:
+    """The saturated runs and the gain that two factors share are told with their numbers."""
+    assert (
+        "ctx_k9 returned 9 of 9 passages: saturated. The whole index comes back, so retrieval "
+        "scores say nothing about retrieval, a recall of 1.0 included."
+        in said(article, "saturated")
+    )
+    assert said(article, "interaction")[0].startswith(
+        "The effect of top_k 4 -> 9 on share right differs by +0.125 between index.contents text "
+        "and ctx (95 % interval "
+    )
+    assert said(article, "informative") == [
+        "4 of 8 questions are informative (right in some runs, wrong in others): q1, q2, q5, q7."
+    ]
+
+
+def test_better_never_stands_on_a_mean_alone() -> None:
+    """A claim carries its interval, its questions and its corrected p."""
+    numbers = {
+        **{"mean": 0.25, "low": 0.1, "high": 0.4, "p": 0.0001, "p_floor": 0.0001},
+        **{"p_adjusted": 0.0028, "questions": 50, "wins": 20, "ties": 28, "losses": 2},
+    }
+    finding = Finding(
+        "better",
+        Severity.FINDING,
+        numbers,
+        {"left_value": "default", "right_value": "strict"},
+        factor="prompt",
+        left="a",
+        right="b",
+        metric="faithfulness",
+    )
+
+    assert sentence(finding, EN) == (
+        "prompt default -> strict (a against b): faithfulness is better by +0.250 (95 % interval "
+        "+0.100 to +0.400; 50 questions, 20 better, 28 equal, 2 worse; p < 0.001, after "
+        "correction 0.003)."
+    )
+
+
+def test_statuses_and_graders_are_words() -> None:
+    """A code of ours never stands in a sentence."""
+    missing = Finding(
+        "missing_scores",
+        Severity.WARNING,
+        {"missing": 9, "cells": 48},
+        {"status": "judge_unparsable"},
+        metric="context_recall",
+    )
+
+    assert sentence(missing, EN) == (
+        "context recall: 9 of 48 scores are NA (judge's reply unreadable)."
+    )
+    assert sentence(missing, words("zh_hant")) == (
+        "上下文召回率：48 個分數中有 9 個是 NA（評審的回覆無法解讀）。"
+    )
+    assert sentence(missing, words("ja")) == (
+        "コンテキスト再現率：スコア48件中9件がNAです（判定者の返答を読み取れない）。"
+    )

@@ -1,0 +1,492 @@
+"""The brief report: complete, aligned and readable without colours."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from rich.cells import cell_len
+
+from harness.analysis import Analysis, MetricFacts, RunFacts
+from harness.records import Layer
+from harness.render import LANGUAGES, Agreement, StudyFacts, terminal
+
+Study = Callable[..., Analysis]
+Runs = Callable[..., list[RunFacts]]
+Printed = Callable[..., str]
+
+each_language = pytest.mark.parametrize("language", LANGUAGES)
+FAITHFULNESS = MetricFacts("faithfulness", Layer.GENERATION)
+RELEVANCY = MetricFacts("answer_relevancy", Layer.GENERATION)
+PRECISION = MetricFacts("context_precision", Layer.RETRIEVAL)
+TOKENS = MetricFacts("input_tokens", Layer.COST, higher_is_better=False, bounded=False)
+
+
+def block(text: str, start: str) -> list[str]:
+    """Return the lines from the one that starts so to the next empty one."""
+    lines = text.splitlines()
+    first = next(i for i, line in enumerate(lines) if line.startswith(start))
+    return lines[first : lines.index("", first)]
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_article_table(article: Analysis, facts: StudyFacts, printed: Printed) -> None:
+    """The article's grid of right and wrong, its totals and its informative questions."""
+    shown = printed(terminal(article, facts))
+
+    assert [line.split() for line in block(shown, "run ")[2:8]] == [
+        ["text_k4", "4", "of", "8", *"✗✗✓✓✗✗✓✓"],
+        ["text_k9", "5", "of", "8", *"✓✗✓✓✓✗✗✓"],
+        ["caption_k4", "5", "of", "8", *"✗✓✓✓✗✗✓✓"],
+        ["ctx_k4", "5", "of", "8", *"✗✓✓✓✗✗✓✓"],
+        ["ctx_k9", "7", "of", "8", *"✓✓✓✓✓✗✓✓"],
+        ["ctx_k9_strict", "5", "of", "8", *"✗✗✓✓✓✗✓✓"],
+    ]
+    assert "4 of 8 questions are informative" in shown
+    assert "): q1, q2, q5, q7." in shown
+    assert "Right and wrong: 48 of 48 answers by people." in shown
+
+
+def test_article_prompt(article: Analysis, facts: StudyFacts, printed: Printed) -> None:
+    """The strict prompt loses q1 and q2 by generation alone, and chance would do as much."""
+    shown = block(printed(terminal(article, facts)), "prompt: default -> strict")
+
+    assert shown[0] == "prompt: default -> strict  (ctx_k9 -> ctx_k9_strict)"
+    assert shown[1] == "same passages for every question: any change is generation, by construction"
+    assert one_line(" ".join(shown[2:4])) == (
+        "q1, q2 turned wrong; 2 of 8 questions changed, McNemar p = 0.5, the least that 2 changes "
+        "can give, so this is consistent with chance."
+    )
+    assert (
+        "identical by construction, as the passages are the same: context precision, context "
+        "recall" in shown
+    )
+
+
+def test_article_means_stand_with_their_number(
+    article: Analysis, facts: StudyFacts, printed: Printed
+) -> None:
+    """No mean is bare, and a saturated run's retrieval scores are marked."""
+    shown = printed(terminal(article, facts))
+    row = next(line for line in shown.splitlines() if line.startswith("ctx_k9 ") and "(" in line)
+
+    assert one_line(row) == ("ctx_k9 *9 of 9 *0.477 (8/8) *0.845 (7/8) 0.687 (8/8) 0.525 (8/8)")
+    assert "* saturated: at least 80 % of the index comes back" in shown
+
+
+def test_article_pairs_are_separated(
+    article: Analysis, facts: StudyFacts, printed: Printed
+) -> None:
+    """The eight confounded pairs are one line, as existing runs separate all of them."""
+    shown = one_line(printed(terminal(article, facts)))
+
+    assert (
+        "8 pairs differ in more than one factor and are no contrast; existing runs separate all "
+        "of them." in shown
+    )
+
+
+@each_language
+def test_lines_fit(article: Analysis, facts: StudyFacts, printed: Printed, language: str) -> None:
+    """No line is wider than the console in any script, and rich has cut none."""
+    for width in (80, 100):
+        shown = printed(terminal(article, facts, language, width), width=1000)
+
+        assert max(cell_len(line.rstrip()) for line in shown.splitlines()) <= width
+        assert "…" not in shown
+
+
+@each_language
+def test_marks_stand_under_their_question(
+    article: Analysis, facts: StudyFacts, printed: Printed, language: str
+) -> None:
+    """Every mark begins in the column in which its question's name begins."""
+    lines = printed(terminal(article, facts, language)).splitlines()
+    head = next(i for i, line in enumerate(lines) if " q1  q2" in line)
+    at = cell_len(lines[head][: lines[head].index("q1")])
+
+    for line in lines[head + 2 : head + 8]:
+        first = min(line.index(mark) for mark in "✓✗" if mark in line)
+        assert cell_len(line[:first]) == at
+
+
+@each_language
+def test_nothing_is_none(
+    article: Analysis, facts: StudyFacts, printed: Printed, language: str
+) -> None:
+    """What is undefined is NA."""
+    shown = printed(terminal(article, facts, language))
+
+    assert "None" not in shown
+    assert "nan" not in shown
+
+
+def test_many_questions_fold(study: Study, runs: Runs, facts: StudyFacts, printed: Printed) -> None:
+    """Of more than twenty questions the informative ones stay, the others are counted."""
+    grades = {"k1": [1] * 30, "k2": [1] * 15 + [0] * 3 + [1] * 12}
+    shown = printed(terminal(study(runs(1, 2), grades=grades), facts))
+
+    assert block(shown, "run ")[0].split() == ["run", "right", "q16", "q17", "q18"]
+    assert (
+        "3 of 30 questions are shown, informative ones only; right in every run 27, wrong in "
+        "every run 0," in shown
+    )
+
+
+def test_wide_tables_are_split(
+    study: Study, runs: Runs, facts: StudyFacts, printed: Printed
+) -> None:
+    """Questions with long names take several tables, each of which names the runs."""
+    ids = [f"a-rather-long-question-{n}" for n in range(8)]
+    grades = {"k1": [1] * 8, "k2": [0] * 8}
+    shown = printed(terminal(study(runs(1, 2), grades=grades, questions=ids), facts), width=1000)
+
+    assert sum(line.startswith("k1 ") for line in block(shown, "run ")) == 3
+    assert max(cell_len(line.rstrip()) for line in shown.splitlines()) <= 100
+
+
+def test_metric_that_is_na_throughout_is_a_line(
+    study: Study, runs: Runs, facts: StudyFacts, printed: Printed
+) -> None:
+    """A metric that the judge cannot do has its reason in words and no column of NA."""
+    none = {"k1": [None, None], "k2": [None, None]}
+    some = {"k1": [0.5, 1.0], "k2": [0.5, 0.0]}
+    found = study(
+        runs(1, 2), {FAITHFULNESS: some, RELEVANCY: none}, status="not_supported_by_judge"
+    )
+    shown = printed(terminal(found, facts))
+
+    assert "answer relevancy: NA in every run (this judge cannot do it)." in shown
+    assert block(shown, "run ")[0].split() == ["run", "faithfulness"]
+
+
+def test_missing_scores_are_told_with_the_common_questions(
+    study: Study, runs: Runs, facts: StudyFacts, printed: Printed
+) -> None:
+    """Means over different questions stand beside those over the questions all runs share."""
+    scores = {"k1": [0.9, None, None, 0.9], "k2": [0.9, 0.5, 0.5, 0.9]}
+    shown = one_line(printed(terminal(study(runs(1, 2), {FAITHFULNESS: scores}), facts)))
+
+    assert "k1 0.900 (2/4)" in shown
+    assert "k2 0.700 (4/4)" in shown
+    assert (
+        "faithfulness: 2 of 8 scores are NA (no claims in the answer). Over the 2 questions that "
+        "every run has scored (q1, q4): k1 0.900, k2 0.900." in shown
+    )
+    assert "faithfulness: better" not in shown
+
+
+def test_costs_are_one_line(study: Study, runs: Runs, facts: StudyFacts, printed: Printed) -> None:
+    """What a change costs is a line under its contrast, on both sides."""
+    tokens = {"k1": [100, 300], "k2": [400, 600]}
+    shown = printed(terminal(study(runs(1, 2), {TOKENS: tokens}), facts))
+
+    assert "costs: input tokens 200 -> 500" in shown
+
+
+def test_k9_of_six_passages_is_saturated(
+    study: Study, runs: Runs, facts: StudyFacts, printed: Printed
+) -> None:
+    """With six passages k = 9 retrieves everything: its recall of 1.0 is marked as empty."""
+    recall = {"k4": [0.5, 1.0], "k9": [1.0, 1.0]}
+    found = study(
+        runs(4, 9),
+        {MetricFacts("context_recall", Layer.RETRIEVAL): recall},
+        passages={"k4": (4, 6), "k9": (6, 6)},
+    )
+    shown = printed(terminal(found, facts))
+
+    assert block(shown, "run ")[2].split() == ["k4", "4", "of", "6", "0.750", "(2/2)"]
+    assert block(shown, "run ")[3].split() == ["k9", "*6", "of", "6", "*1.000", "(2/2)"]
+    assert "k9 asked for 9 passages and got 6 from an index of 6 (2 questions)." in shown
+
+
+def test_sweep_is_in_number_order(
+    study: Study, runs: Runs, facts: StudyFacts, printed: Printed
+) -> None:
+    """k = 2, 4, 9, 10, 16, never 10 before 2, and q2 before q10."""
+    ks = (10, 16, 2, 4, 9)
+    grades = {f"k{k}": [1] * 12 for k in ks}
+    found = study(runs(*ks), grades=grades, questions=[f"q{n}" for n in range(12, 0, -1)])
+    shown = printed(terminal(found, facts))
+    curve = shown[shown.index("Sweeps") :].splitlines()
+
+    assert [line.split()[0] for line in curve[5:10]] == ["2", "4", "9", "10", "16"]
+    assert block(shown, "run ")[0].split()[2:] == [f"q{n}" for n in range(1, 13)]
+
+
+def test_confounded_pair_has_its_command(study: Study, facts: StudyFacts, printed: Printed) -> None:
+    """A pair that no run separates comes with the line that would, unbroken."""
+    pair = [
+        RunFacts("a", "a", {"prompt": "default"}, {"top_k": 4}),
+        RunFacts("b", "b", {"prompt": "strict"}, {"top_k": 9}),
+    ]
+    named = replace(facts, words=("study=measles",))
+    shown = printed(terminal(study(pair, grades={"a": [1, 0], "b": [1, 1]}), named))
+
+    assert "a and b differ in prompt default -> strict, top_k 4 -> 9; this would separate" in shown
+    assert "  python -m harness.collect study=measles variant=" in shown
+    assert "No two runs differ in exactly one factor, so there is nothing to compare." in shown
+
+
+def test_identical_answers_had_no_effect_to_show(
+    study: Study, runs: Runs, facts: StudyFacts, printed: Printed
+) -> None:
+    """Where every answer is the same the report says that no effect was possible."""
+    found = study(runs(1, 2), grades={"k1": [1, 0], "k2": [1, 0]})
+    contrast = replace(
+        found.contrasts[0], attribution=type(found.contrasts[0].attribution)("no_effect_possible")
+    )
+    shown = printed(terminal(replace(found, contrasts=(contrast,)), facts))
+
+    assert "no effect was possible: all answers are identical" in shown
+
+
+def test_baselines_are_called_so(study: Study, runs: Runs, printed: Printed) -> None:
+    """A judge and a generator without a language model are never taken for one."""
+    noted = [replace(run, notes=("ignores_prompt",)) for run in runs(1, 2)]
+    agreement = Agreement("entailment", "RAGTruth", "en", 400, 0.71, 0.66, 0.75, 0.6, 0.7)
+    facts = StudyFacts(
+        "demo",
+        judge="overlap",
+        judge_is_model=False,
+        agreement=(agreement,),
+        generators={"k1": "extractive", "k2": "extractive"},
+    )
+    shown = one_line(printed(terminal(study(noted, grades={"k1": [1], "k2": [0]}), facts)))
+
+    assert "Judge: overlap, which is no language model: it compares characters" in shown
+    assert "right on 71 % of 400 labels (95 % interval 66 % to 75 %)" in shown
+    assert "Answers by: extractive." in shown
+    assert "Every run: no language model answers here." in shown
+    assert "ignores every prompt" in shown
+
+
+def test_a_view_says_that_it_is_one(article: Analysis, facts: StudyFacts, printed: Printed) -> None:
+    """A page narrowed to a factor tells so, and that p is corrected for all contrasts."""
+    narrowed = replace(article, factor="chat", contrasts=())
+    shown = printed(terminal(narrowed, facts))
+
+    assert "Only a part of the contrasts is shown (factor=chat)" in shown
+    assert "No contrast matches this view (factor=chat)." in shown
+
+
+def test_errors_of_the_system_are_named(
+    study: Study, runs: Runs, facts: StudyFacts, printed: Printed
+) -> None:
+    """A question that the system failed on is marked, counted as wrong and told of."""
+    found = study(runs(1, 2), grades={"k1": [1] * 10, "k2": [1] * 6 + [0] * 4})
+    row = found.outcomes.rows[1]
+    failed = replace(row, origins=(*row.origins[:8], "error", "error"), errors=2)
+    outcomes = replace(found.outcomes, rows=(found.outcomes.rows[0], failed))
+    shown = printed(terminal(replace(found, outcomes=outcomes), facts))
+
+    assert block(shown, "run ")[3].split() == ["k2", "6", "of", "10", *"✓✓✓✓✓✓✗✗!!"]
+    assert "k2: the system failed on 2 of 10 questions." in shown
+
+
+def test_names_are_no_markup_and_no_control_codes(
+    study: Study, facts: StudyFacts, printed: Printed
+) -> None:
+    """Markup and escape codes in a name are shown, not acted on."""
+    name = "[red]x[/red]\x1b[31m\u202eabc"
+    found = study(
+        [RunFacts(name, "x"), RunFacts("y", "y", leaves={"k": 1})],
+        grades={
+            name: [1, 0],
+            "y": [0, 1],
+        },
+    )
+    shown = printed(terminal(found, facts))
+
+    assert "[red]x[/red]\ufffd[31m\ufffdabc" in shown
+    assert "\x1b" not in shown
+
+
+def test_findings_end_the_page(article: Analysis, facts: StudyFacts, printed: Printed) -> None:
+    """The findings stand last, at most twelve of them, and the others are counted."""
+    shown = printed(terminal(article, facts)).rstrip().splitlines()
+    last = shown[shown.index("What was found") :]
+
+    assert sum(line.startswith("- ") for line in last) <= 12
+    assert last[-1].endswith(" more in report.md.")
+
+
+def test_interval_keeps_the_sign_that_decides(
+    study: Study, runs: Runs, facts: StudyFacts, printed: Printed
+) -> None:
+    """An interval from -0.0004 is shown as -0.000, so that it agrees with `includes zero`."""
+    found = study(runs(1, 2), {FAITHFULNESS: {"k1": [0.0, 0.5], "k2": [0.5, 0.6]}})
+    row = replace(found.contrasts[0].differences[0], low=-0.0004, high=0.31)
+    contrast = replace(found.contrasts[0], differences=(row,))
+    shown = printed(terminal(replace(found, contrasts=(contrast,)), facts))
+
+    assert row.includes_zero
+    assert "[-0.000, +0.310]" in shown
+
+
+def test_scores_of_two_judges_are_refused(
+    study: Study, runs: Runs, facts: StudyFacts, printed: Printed
+) -> None:
+    """A metric that other prompts scored on either side is not compared, and it is said why."""
+    pair = [
+        replace(run, scored_by={"faithfulness": hash_})
+        for run, hash_ in zip(runs(1, 2), ("h1", "h2"), strict=True)
+    ]
+    scores = {"k1": [0.0, 0.5, 0.2], "k2": [0.5, 0.6, 0.3]}
+    shown = one_line(printed(terminal(study(pair, {FAITHFULNESS: scores}), facts)))
+
+    assert "not compared: faithfulness" in shown
+    assert "was scored by another judge or another prompt on the two sides" in shown
+
+
+def test_many_contrasts_are_a_row_each(
+    study: Study, runs: Runs, facts: StudyFacts, printed: Printed
+) -> None:
+    """After the tenth contrast right and wrong are enough, and it is said how to see more."""
+    ks = (1, 2, 3, 4, 5, 6)
+    grades = {f"k{k}": [int(k > n) for n in range(6)] for k in ks}
+    shown = printed(terminal(study(runs(*ks), grades=grades), facts))
+    rest = block(shown, "Further contrasts")
+
+    assert rest[1] == "5 more; factor=... or baseline=... shows them in full."
+    assert [line[:5] for line in rest[-5:]] == ["top_k"] * 5
+    assert rest[-1].split() == [
+        *("top_k", "5", "->", "6", "k5", "->", "k6", "+0.167", "1.0", "+q6"),
+    ]
+
+
+def test_many_metrics_share_their_lines(
+    study: Study, runs: Runs, facts: StudyFacts, printed: Printed
+) -> None:
+    """With many metrics those that no test sets apart are named, and gaps are counted in a line."""
+    scores = {"k1": [0.5, None, 0.1], "k2": [0.6, 0.5, 0.2]}
+    metrics = {MetricFacts(f"m{n}", Layer.OVERALL): scores for n in range(1, 10)}
+    shown = one_line(printed(terminal(study(runs(1, 2), metrics), facts)))
+
+    names = ", ".join(f"m{n}" for n in range(1, 10))
+    assert f"no evidence of a difference: {names}" in shown
+    assert "NA scores of 6 each: m1 1, m2 1," in shown
+    assert "(no claims in the answer). Means over the questions that every run has" in shown
+
+
+def test_no_common_question(study: Study, runs: Runs, facts: StudyFacts, printed: Printed) -> None:
+    """Where no question is scored in every run, the means are said to rest on different ones."""
+    scores = {"k1": [0.5, None], "k2": [None, 0.5]}
+    shown = one_line(printed(terminal(study(runs(1, 2), {FAITHFULNESS: scores}), facts)))
+
+    assert "No question is scored in every run, so these means rest on different" in shown
+
+
+def test_run_without_any_score(
+    study: Study, runs: Runs, facts: StudyFacts, printed: Printed
+) -> None:
+    """A mean of nothing is NA with 0 of n, not 0."""
+    scores = {"k1": [0.5, 0.7], "k2": [None, None]}
+    shown = printed(terminal(study(runs(1, 2), {FAITHFULNESS: scores}), facts))
+
+    assert block(shown, "run ")[3].split() == ["k2", "NA", "(0/2)"]
+
+
+def test_no_grades_at_all(study: Study, runs: Runs, facts: StudyFacts, printed: Printed) -> None:
+    """Without grades there is no grid of dots, but the way to get one."""
+    scores = {"k1": [0.5, 0.7], "k2": [0.5, 0.6]}
+    shown = printed(terminal(study(runs(1, 2), {FAITHFULNESS: scores}), facts))
+
+    assert "known for no answer; give `answers` in the test set, or human grades." in shown
+    assert "⋅" not in shown
+
+
+def test_some_grades(study: Study, runs: Runs, facts: StudyFacts, printed: Printed) -> None:
+    """An answer that nobody graded is a dot, and the total is out of those known."""
+    grades = {"k1": [1, None, 0], "k2": [0, None, 0]}
+    shown = printed(terminal(study(runs(1, 2), grades=grades), facts))
+
+    assert block(shown, "run ")[2].split() == ["k1", "1", "of", "2", *"✓⋅✗"]
+    assert "nothing says whether 2 of all 6 are right" in shown
+    assert "Right or wrong is known in fewer than two runs: q2." in shown
+
+
+def test_repeats_are_a_share(study: Study, runs: Runs, facts: StudyFacts, printed: Printed) -> None:
+    """An answer that is right in half of its repeats is neither a tick nor a cross."""
+    found = study(runs(1, 2), grades={"k1": [1, 0], "k2": [0, 0]})
+    row = replace(found.outcomes.rows[0], cells=(0.5, 0.0), right=0.5)
+    outcomes = replace(found.outcomes, rows=(row, found.outcomes.rows[1]), informative=())
+    shown = printed(terminal(replace(found, outcomes=outcomes), facts))
+
+    assert block(shown, "run ")[2].split() == ["k1", "0.50", "of", "2", "0.50", "✗"]
+    assert "No question is informative: each is answered alike by every run" in shown
+
+
+def test_several_generators(study: Study, runs: Runs, printed: Printed) -> None:
+    """Who answered is told run by run where it differs, and a note without words as it is."""
+    facts = StudyFacts("x", generators={"k1": "llama", "k2": "qwen", "k3": "qwen"})
+    first, *rest = runs(1, 2, 3)
+    grades = {"k1": [1], "k2": [1], "k3": [1]}
+    shown = printed(
+        terminal(study([replace(first, notes=("recorded",)), *rest], grades=grades), facts)
+    )
+
+    assert "- Answers by: llama (k1), qwen (k2, k3)." in shown
+    assert "- k1: recorded." in shown
+    assert "- Judge: none; only metrics that need no judge are shown." in shown
+
+
+def test_verdicts_stand_beside_their_metric(
+    article: Analysis, facts: StudyFacts, printed: Printed
+) -> None:
+    """Better and worse are words; a declared test says so."""
+    contrast = article.contrasts[-1]
+    rows = tuple(
+        replace(row, verdict=type(row.verdict)("worse"), primary=True)
+        if row.metric == "faithfulness"
+        else row
+        for row in contrast.differences
+    )
+    family = replace(article.family, primary=1)
+    found = replace(article, contrasts=(replace(contrast, differences=rows),), family=family)
+    shown = one_line(printed(terminal(found, facts)))
+
+    assert "faithfulness: worse -0.267" in shown
+    assert "(declared)" in shown
+    assert "1 of them were declared beforehand" in shown
+
+
+def test_data_that_contradict_themselves_come_first(
+    study: Study, runs: Runs, facts: StudyFacts, printed: Printed
+) -> None:
+    """Equal passages with unequal retrieval scores are to be mended before anything is read."""
+    found = study(runs(1, 2), {PRECISION: {"k1": [0.5, 0.7], "k2": [0.5, 0.6]}})
+    last = printed(terminal(found, facts)).split("What was found")[1].splitlines()
+
+    assert last[2] == "Mend this first: the data contradict themselves"
+    assert "context precision differs on q2;" in one_line(" ".join(last[3:6]))
+
+
+def test_costs_beyond_chance(
+    article: Analysis, facts: StudyFacts, printed: Printed, study: Study, runs: Runs
+) -> None:
+    """A cost that changed on every one of many questions says so in its line."""
+    tokens = {"k1": [100.0 + n for n in range(12)], "k2": [200.0 + n * n for n in range(12)]}
+    shown = printed(terminal(study(runs(1, 2), {TOKENS: tokens}), facts))
+
+    # 12 questions that all rise: p = 2 / 2**12
+    assert "costs: input tokens 106 -> 242 (beyond chance, adj. p < 0.001)" in shown
+
+
+def test_long_names_are_cut(study: Study, facts: StudyFacts, printed: Printed) -> None:
+    """A name of 300 characters does not push a table off the page."""
+    name = "長" * 300
+    found = study(
+        [RunFacts(name, "x"), RunFacts("y", "y", leaves={"k": 1})],
+        grades={
+            name: [1, 0],
+            "y": [0, 1],
+        },
+    )
+    shown = printed(terminal(found, facts), width=1000)
+
+    assert block(shown, "run ")[2].startswith("長" * 18 + "...")
+    assert max(cell_len(line.rstrip()) for line in shown.splitlines()) <= 100

@@ -1,0 +1,124 @@
+import json
+import multiprocessing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.llm import Calls
+from harness.sources import captions_of
+from tests.sources.figures import ScriptedCaptioner, figure
+
+
+def test_captions_and_pictures_are_kept(tmp_path: Path) -> None:
+    """A caption lies under the picture's hash and the captioner's, the picture beside it."""
+    shown = figure()
+
+    (caption,) = captions_of([shown], ScriptedCaptioner(), Calls(None), tmp_path)
+
+    assert (caption.figure, caption.page, caption.box) == (shown.id, 1, shown.box)
+    assert (caption.captioner, caption.text, caption.confidence) == (
+        "scripted",
+        "A chart, d#1.f1.",
+        0.9,
+    )
+    assert (tmp_path / "figures" / f"{shown.sha256}.png").read_bytes() == shown.png
+    (kept,) = (tmp_path / "captions").iterdir()
+    assert kept.name.startswith(f"{shown.sha256}-")
+    assert json.loads(kept.read_text(encoding="utf-8"))["text"] == "A chart, d#1.f1."
+    assert len(list(tmp_path.rglob("*.part"))) == 0
+
+
+def test_nothing_is_captioned_twice(tmp_path: Path) -> None:
+    """A second build asks nothing and says the same."""
+    first, second = ScriptedCaptioner(), ScriptedCaptioner()
+    figures = [figure("d#1.f1"), figure("d#2.f1")]
+
+    before = captions_of(figures, first, Calls(None), tmp_path)
+    after = captions_of(figures, second, Calls(None), tmp_path)
+
+    assert before == after
+    assert first.asked == ["d#1.f1", "d#2.f1"]
+    assert second.asked == []
+
+
+def test_another_captioner_is_asked_anew(tmp_path: Path) -> None:
+    """Whatever shapes a caption is part of the name it is kept under."""
+    captions_of([figure()], ScriptedCaptioner(), Calls(None), tmp_path)
+    other = ScriptedCaptioner(said={"d#1.f1": "A map."})
+
+    (caption,) = captions_of([figure()], other, Calls(None), tmp_path)
+
+    assert caption.text == "A map."
+    assert other.asked == ["d#1.f1"]
+
+
+def test_equal_pictures_are_shown_once(tmp_path: Path) -> None:
+    """Two documents with one picture: one question, two captions, each with its own place."""
+    original = figure("a#1.f1")
+    copy = replace(original, id="b#7.f2", document="b", page=7)
+    captioner = ScriptedCaptioner()
+
+    captions = captions_of([original, copy], captioner, Calls(None), tmp_path)
+
+    assert captioner.asked == ["a#1.f1"]
+    assert [(c.figure, c.document, c.page) for c in captions] == [
+        ("a#1.f1", "a", 1),
+        ("b#7.f2", "b", 7),
+    ]
+    assert captions[0].text == captions[1].text
+
+
+def test_failures_are_not_remembered(tmp_path: Path) -> None:
+    """What failed is asked again, what did not is kept."""
+    figures = [figure("d#1.f1"), figure("d#2.f1")]
+    failing = ScriptedCaptioner(fails=["d#2.f1"])
+
+    _, missing = captions_of(figures, failing, Calls(None), tmp_path)
+    mended = ScriptedCaptioner()
+    _, had = captions_of(figures, mended, Calls(None), tmp_path)
+
+    assert (missing.text, missing.readable) == ("", False)
+    assert missing.error == "the endpoint does not answer"
+    assert mended.asked == ["d#2.f1"]
+    assert had.text == "A chart, d#2.f1."
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[]", '{"text": "half"}'])
+def test_damaged_files_are_written_anew(tmp_path: Path, damage: str) -> None:
+    """A kept caption that cannot be read counts as none."""
+    captions_of([figure()], ScriptedCaptioner(), Calls(None), tmp_path)
+    (kept,) = (tmp_path / "captions").iterdir()
+    kept.write_text(damage)
+
+    (caption,) = captions_of([figure()], ScriptedCaptioner(), Calls(None), tmp_path)
+
+    assert caption.text == "A chart, d#1.f1."
+    assert json.loads(kept.read_text(encoding="utf-8"))["text"] == "A chart, d#1.f1."
+
+
+def test_progress_is_told(tmp_path: Path) -> None:
+    """After each eight pictures it is said how many of the new ones are done."""
+    told: list[tuple[int, int]] = []
+    figures = [figure(f"d#{page}.f1") for page in range(1, 11)]
+
+    captions_of(
+        figures, ScriptedCaptioner(), Calls(None), tmp_path, lambda *done: told.append(done)
+    )
+
+    assert told == [(8, 10), (10, 10)]
+
+
+def _caption_all(folder: Path) -> list[str]:
+    figures = [figure(f"d#{page}.f1") for page in range(1, 6)]
+    return [c.text for c in captions_of(figures, ScriptedCaptioner(), Calls(None), folder)]
+
+
+def test_two_processes_share_a_cache(tmp_path: Path) -> None:
+    """Writing at the same time damages nothing."""
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        first, second = pool.map(_caption_all, [tmp_path, tmp_path])
+
+    assert first == second
+    assert len(list((tmp_path / "captions").glob("*.json"))) == 5
+    assert len(list(tmp_path.rglob("*.part"))) == 0

@@ -1,0 +1,83 @@
+import unicodedata
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.sources.cleaning import clean
+
+
+def cleaned(text: str) -> str:
+    return clean([text]).texts[0]
+
+
+def test_blanks_between_han_are_removed() -> None:
+    """F07: a gap between Han is joined, one between Han and Latin or digits is kept."""
+    found = clean(["青嶼 燈 塔於 1931 年", "built in 1931"])
+
+    assert found.texts == ("青嶼燈塔於 1931 年", "built in 1931")
+    assert found.counts["blanks_removed"] == 2
+
+
+def test_blanks_between_kana_and_after_punctuation_are_removed() -> None:
+    """Kana, ideographic blanks and full-width punctuation count as Han do; Hangul does not."""
+    assert cleaned("こ れ は　本、 です。") == "これは本、です。"
+    assert cleaned("한국어 문장 하나") == "한국어 문장 하나"
+
+
+def test_decomposed_and_half_width_kana_become_one_form() -> None:
+    """E10: ガ in two code points, in half width and composed are the same text, counted once."""
+    decomposed, half = unicodedata.normalize("NFD", "ガイド"), "ｶﾞｲﾄﾞ"
+
+    found = clean([f"{decomposed} {half} ガイド"])
+
+    assert found.texts == ("ガイドガイドガイド",)
+    # カ, ト and two marks of the decomposed word; five half-width characters.
+    assert found.counts["characters_normalised"] == 9
+
+
+def test_width_is_kept_otherwise() -> None:
+    """NFC is no NFKC: full-width letters, circled numbers and units stay as they are."""
+    assert cleaned("ＡＩ ① ㎡ ﬁ") == "ＡＩ ① ㎡ ﬁ"
+
+
+def test_control_characters_are_removed() -> None:
+    """NUL, other controls, byte order marks, zero-width blanks and lone surrogates go, counted."""
+    found = clean(["a\0b\x1fc\ufeff\u200b\ud800\ufffed\te\n"])
+
+    assert found.texts == ("abcd\te",)
+    assert found.counts["controls_removed"] == 6
+
+
+def test_line_ends_become_one_kind() -> None:
+    """Windows, old Mac and Unicode line ends are line feeds, and no more than one is empty."""
+    assert cleaned("a \r\nb\rc\u2028d\n\n\n\ne\n") == "a\nb\nc\nd\n\ne"
+
+
+def test_words_broken_at_a_line_end_are_joined() -> None:
+    """A hyphen that only broke the line goes, also where a soft one was typed."""
+    found = clean(["the dis\u00adability and a\u00ad\nnother, co\u00adope\u00adra\u00adtion"])
+
+    assert found.texts == ("the disability and another, cooperation",)
+    assert found.counts["hyphens_resolved"] == 5
+
+
+def test_words_with_a_hyphen_of_their_own_keep_it() -> None:
+    """Where the document spells the word so, before a capital and in addresses it stays."""
+    text = "non-profit; a non\u00adprofit, the Mid\u00adWest, https://x.org/secure-and\u00adsafe"
+
+    assert cleaned(text) == "non-profit; a non-profit, the Mid-West, https://x.org/secure-and-safe"
+
+
+def test_usual_spelling_is_looked_up_on_all_pages() -> None:
+    """What page 2 writes without a hyphen decides on page 1."""
+    assert clean(["re\u00adelection", "reelection re-election"]).texts[0] == "reelection"
+
+
+@given(st.text())
+def test_cleaning_is_done_once(text: str) -> None:
+    """Cleaning clean text changes nothing, and what comes back can be encoded."""
+    once = cleaned(text)
+
+    assert cleaned(once) == once
+    assert "\0" not in once
+    once.encode("utf-8")

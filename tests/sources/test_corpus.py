@@ -1,0 +1,222 @@
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from harness.errors import InputError
+from harness.sources import Document, read_corpus
+from tests.sources.pdfs import bars, image, noise, text, write_pdf
+
+ROOT = Path(__file__).parents[2]
+
+
+def read_one(path: Path) -> Document:
+    (document,) = read_corpus([str(path)])
+    return document
+
+
+def refusal(*paths: Path) -> str:
+    with pytest.raises(InputError) as error:
+        read_corpus([str(path) for path in paths])
+    message = str(error.value)
+    assert "\n" not in message
+    return message
+
+
+def outcome(path: Path) -> str:
+    try:
+        return "read" if read_one(path).pages else "nothing"
+    except InputError as error:
+        return str(error)
+
+
+def test_folder_is_read_in_the_order_of_names(tmp_path: Path) -> None:
+    """Files of all kinds, in sub-folders too, come as documents sorted by name."""
+    (tmp_path / "deep").mkdir()
+    write_pdf(tmp_path / "b.pdf", [text(72, 700, "pdf")])
+    (tmp_path / "deep" / "a.md").write_text("markdown")
+    (tmp_path / "c.TXT").write_text("plain")
+    (tmp_path / ".hidden.docx").write_text("not read")
+
+    documents = read_corpus([str(tmp_path)])
+
+    assert [d.name for d in documents] == ["a", "b", "c"]
+    assert [d.pages[0].text for d in documents] == ["markdown", "pdf", "plain"]
+
+
+def test_pages_count_from_one_for_every_kind(tmp_path: Path) -> None:
+    """F04: the first page is 1 in a PDF as in a text file, where a form feed ends a page."""
+    write_pdf(tmp_path / "a.pdf", [text(72, 700, "one"), text(72, 700, "two")])
+    (tmp_path / "b.txt").write_text("one\ftwo")
+
+    for document in read_corpus([str(tmp_path)]):
+        assert [(p.number, p.text) for p in document.pages] == [(1, "one"), (2, "two")]
+
+
+def test_every_page_has_a_number(tmp_path: Path) -> None:
+    """F06: also where a format knows no pages a passage can be placed: all of it is page 1."""
+    (tmp_path / "a.md").write_text("# Title\n\nText")
+
+    assert [page.number for page in read_one(tmp_path / "a.md").pages] == [1]
+
+
+def test_name_is_readable_and_safe_for_ids(tmp_path: Path) -> None:
+    """A name keeps its script, is in NFC whatever the file system made of it, and has no #."""
+    file = tmp_path / (unicodedata.normalize("NFD", "ガイド") + " #2 (草稿).txt")
+    file.write_text("x")
+
+    assert read_one(file).name == "ガイド_2_草稿"
+
+
+def test_same_file_given_twice_is_one_document(tmp_path: Path) -> None:
+    """A file named beside its folder is not two documents."""
+    file = tmp_path / "a.txt"
+    file.write_text("x")
+
+    assert len(read_corpus([str(tmp_path), str(file)])) == 1
+
+
+def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
+    """A missing path, another kind, an empty folder and no path are each one clear line."""
+    word = tmp_path / "report.docx"
+    word.write_text("x")
+    (tmp_path / "empty").mkdir()
+
+    assert refusal(tmp_path / "gone.pdf") == f"{tmp_path}/gone.pdf: no such file or folder"
+    assert "report.docx" in refusal(word)
+    assert "allowed: .pdf, .txt, .md" in refusal(word)
+    assert "the corpus is empty" in refusal(tmp_path / "empty")
+    assert "the corpus is empty" in refusal()
+
+
+def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
+    """Passages of both would have the same ids; upper and lower case do not tell names apart."""
+    (tmp_path / "Report.txt").write_text("x")
+    (tmp_path / "report.md").write_text("y")
+
+    message = refusal(tmp_path)
+
+    assert "Report.txt" in message
+    assert "report.md" in message
+    assert "rename one" in message
+
+
+def test_encrypted_pdf(tmp_path: Path) -> None:
+    """A PDF with a password is refused with the remedy; one with an empty password opens."""
+    page = [text(72, 700, "secret 1.05")]
+    locked = write_pdf(tmp_path / "locked.pdf", page, password="swordfish")
+    owned = write_pdf(tmp_path / "owned.pdf", page, password="")
+
+    assert "locked.pdf: the PDF is encrypted; save a copy without a password" in refusal(locked)
+    assert read_one(owned).pages[0].text == "secret 1.05"
+
+
+def test_pdf_without_text_names_the_remedy(tmp_path: Path) -> None:
+    """A scan would make an empty index, so it is an error that says how to mend it."""
+    scan = image((0, 0, 595, 842), noise(60, 80), (60, 80))
+
+    message = refusal(write_pdf(tmp_path / "scan.pdf", [scan]))
+
+    assert "scan.pdf: the PDF has no text" in message
+    assert "ocrmypdf scan.pdf" in message
+
+
+@pytest.mark.parametrize("data", [b"", b"%PDF-1.4\n", b"../elsewhere.pdf", b"%PDF-1.4\n%%EOF" * 9])
+def test_damaged_pdf(tmp_path: Path, data: bytes) -> None:
+    """What is no PDF, or a broken one, is one line that names the file."""
+    (tmp_path / "bad.pdf").write_bytes(data)
+
+    assert "bad.pdf: not a PDF that can be read" in refusal(tmp_path / "bad.pdf")
+
+
+def test_pdf_cut_short(tmp_path: Path) -> None:
+    """Every beginning of a PDF is either read or refused in one line; none crashes."""
+    whole = write_pdf(tmp_path / "whole.pdf", [text(72, 700, "abc") + bars(72, 300, (9, 90, 50))])
+    data = whole.read_bytes()
+    for end in range(0, len(data), max(len(data) // 40, 1)):
+        cut = tmp_path / "cut.pdf"
+        cut.write_bytes(data[:end])
+        assert outcome(cut) == "read" or "cut.pdf: " in outcome(cut)
+
+
+def test_missing_page_is_counted(tmp_path: Path) -> None:
+    """A page that the file promises and does not hold is an empty page, and the log says so."""
+    file = write_pdf(tmp_path / "a.pdf", [text(72, 700, "one")])
+    file.write_bytes(file.read_bytes().replace(b" 0 R]/Count 1", b" 0 R 77 0 R]/Count 2"))
+
+    document = read_one(file)
+
+    assert [page.text for page in document.pages] == ["one", ""]
+    assert document.counts["pages_unreadable"] == 1
+
+
+def test_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file without permission is named with the system's reason."""
+
+    def refuse(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    (tmp_path / "a.txt").write_text("x")
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+
+    assert "a.txt: cannot be read (Permission denied)" in refusal(tmp_path / "a.txt")
+
+
+def test_text_files_need_utf8(tmp_path: Path) -> None:
+    """A file in a national encoding is refused; a byte order mark and UTF-16 are understood."""
+    (tmp_path / "big5.txt").write_bytes("麻疹".encode("big5"))
+    (tmp_path / "marked.txt").write_bytes("麻疹".encode("utf-8-sig"))
+    (tmp_path / "wide.txt").write_bytes("麻疹".encode("utf-16"))
+
+    assert "big5.txt: not UTF-8 text (byte 1); save it as UTF-8" in refusal(tmp_path / "big5.txt")
+    assert read_one(tmp_path / "marked.txt").pages[0].text == "麻疹"
+    assert read_one(tmp_path / "wide.txt").pages[0].text == "麻疹"
+
+
+def test_empty_text_file(tmp_path: Path) -> None:
+    """A document without a word is refused rather than passed over."""
+    (tmp_path / "blank.txt").write_text(" \n\f\n")
+
+    assert "blank.txt: the document has no text" in refusal(tmp_path / "blank.txt")
+
+
+def test_demo_figures() -> None:
+    """The demo's chapter has four bitmap charts, on pages 2, 5, 6 and 7, and nothing else."""
+    document = read_one(ROOT / "testsets" / "plurality" / "documents")
+
+    name = document.name
+    assert [f.id for f in document.figures] == [f"{name}#{page}.f1" for page in (2, 5, 6, 7)]
+    assert {f.kind for f in document.figures} == {"image"}
+    assert len(document.pages) == 8
+
+
+def test_census_figures() -> None:
+    """The census pages have one vector bar chart; their tables of rules are no figures."""
+    document = read_one(ROOT / "testsets" / "census" / "documents")
+
+    assert [(f.id, f.kind) for f in document.figures] == [("en_census_disability#2.f1", "drawing")]
+
+
+def test_demo_sentences_are_whole() -> None:
+    """Lines of a paragraph are joined, so that a sentence over a line end can be found."""
+    document = read_one(ROOT / "testsets" / "plurality" / "documents")
+
+    assert "他們日益將技術視為一種整體的威脅，而不是曾經看見的機會" in document.pages[0].text
+    assert "民主國家對技術的敵意\n這種敵意遠非單向的" in document.pages[0].text
+
+
+def test_reading_twice_gives_equal_documents() -> None:
+    """Text, figures, ids and hashes are a function of the bytes."""
+    paths = [str(ROOT / "testsets" / "census" / "documents")]
+
+    assert read_corpus(paths) == read_corpus(paths)
+
+
+def test_figures_can_be_left_out(tmp_path: Path) -> None:
+    """Without figures the text is the same."""
+    file = write_pdf(tmp_path / "a.pdf", [text(72, 700, "a") + bars(72, 300, (90, 40, 20))])
+
+    (plain,) = read_corpus([str(file)], figures=False)
+
+    assert plain.figures == ()
+    assert [p.text for p in plain.pages] == [p.text for p in read_one(file).pages]

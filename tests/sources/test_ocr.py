@@ -1,0 +1,65 @@
+import importlib.util
+
+import pytest
+from PIL import Image
+
+from harness.errors import ConfigError, UnknownNameError
+from harness.llm import Calls
+from harness.sources import OcrCaptioner
+from tests.sources.figures import bar_chart, figure
+
+needs_ocr = pytest.mark.skipif(
+    importlib.util.find_spec("rapidocr") is None, reason="rapidocr is not installed: [ocr]"
+)
+
+
+@needs_ocr
+def test_printed_values_are_read() -> None:
+    """A real reading of a drawn chart: each label with the value printed over its bar."""
+    chart = bar_chart(["North", "South", "West"], ["18.7", "4.2", "30.5"])
+
+    (caption,) = OcrCaptioner(language="en").caption([figure("d#1.f1", chart)], Calls(None))
+
+    assert "Cases per region" in caption.text
+    assert caption.text.endswith("Values: North: 18.7; South: 4.2; West: 30.5.")
+    assert caption.readable
+    assert caption.source == "ocr"
+    assert caption.confidence is not None
+    assert 0.8 <= caption.confidence <= 1.0
+
+
+@needs_ocr
+def test_picture_without_words_has_no_caption() -> None:
+    """Nothing is made up for a picture in which nothing is printed."""
+    (caption,) = OcrCaptioner().caption([figure("d#1.f1", Image.linear_gradient("L"))], Calls(None))
+
+    assert (caption.text, caption.readable, caption.confidence) == ("", False, None)
+    assert caption.error is None
+
+
+@needs_ocr
+def test_identity_names_engine_models_and_settings() -> None:
+    """Another release, other weights, language or threshold are another captioner."""
+    identity = OcrCaptioner().identity()
+
+    assert str(identity["engine"]).startswith("rapidocr 3.")
+    models = identity["models"]
+    assert isinstance(models, dict)
+    assert {len(digest) for digest in models.values()} == {64}
+    assert OcrCaptioner(language="ja").identity() != identity
+    assert OcrCaptioner(min_confidence=0.5).identity() != identity
+
+
+@needs_ocr
+def test_unknown_language_is_refused() -> None:
+    """The languages that there are wording for are told."""
+    with pytest.raises(UnknownNameError, match="known: en, ja, zh_hans, zh_hant"):
+        OcrCaptioner(language="zh").caption([], Calls(None))
+
+
+def test_missing_package_names_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the extra, one line says what to install."""
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+
+    with pytest.raises(ConfigError, match=r"pip install -e '\.\[ocr\]'"):
+        OcrCaptioner().identity()

