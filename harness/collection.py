@@ -1,14 +1,13 @@
 """A collection: one variant asked every question, and the run folder that comes of it."""
 
 import json
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
-from dataclasses import asdict, dataclass, fields, replace
-from functools import partial
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, closing
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from harness.asking import Advance, ask_all, failures
 from harness.config import (
     PROJECT,
     Collect,
@@ -24,16 +23,15 @@ from harness.config import (
     study_path,
     testset_path,
 )
-from harness.errors import ConfigError, HarnessError, RunError
+from harness.declarations import check_declared, declared_before
+from harness.errors import ConfigError, RunError
+from harness.handover import Handover, handover
 from harness.llm import Calls
 from harness.provenance import now, provenance
 from harness.questions import TestSet, question_line, read_testset, select
-from harness.records import Query, Question, Response
+from harness.records import Question, Response
 from harness.store import Run
 from harness.systems import Answerer, Bench, System
-
-Advance = Callable[[int, int], None]
-"""Told how many of how many questions are done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +45,8 @@ class Plan:
     run: Run
     setup: dict[str, Any]
     """What must be equal for two collections to be the same run."""
+    handover: Handover | None = None
+    """The run whose passages are read, where the variant does not retrieve for itself."""
 
     @property
     def wanted(self) -> list[tuple[Question, int]]:
@@ -82,13 +82,17 @@ def planned(settings: Collect, how: Composition) -> Plan:
     testset = read_testset(testset_path(settings.study.testset))
     neutral = frozenset(neutral_keys(system))
     name = run_name(how.choices["variant"], how.overrides, settings.version, neutral)
+    given = handover(study_path(settings), settings.passages_from, testset.fingerprint)
+    factors = factors_of(system, how.choices, settings.version)
+    check_declared(settings.study, factors)
+    corpus = given.facts["corpus_fingerprint"] if given else content(settings.study.corpus)
     setup = {
-        "factors": plain(asdict(factors_of(system, how.choices, settings.version))),
-        "corpus_fingerprint": content(settings.study.corpus),
+        "factors": plain(asdict(given.factors(factors) if given else factors)),
+        "corpus_fingerprint": corpus,
         "testset_fingerprint": testset.fingerprint,
+        **({"passages_from": given.record} if given else {}),
     }
-    run = Run(study_path(settings) / name)
-    return Plan(settings, how, system, testset, run, setup)
+    return Plan(settings, how, system, testset, Run(study_path(settings) / name), setup, given)
 
 
 def answered_before(plan: Plan) -> dict[tuple[str, int], Response]:
@@ -100,7 +104,7 @@ def answered_before(plan: Plan) -> dict[tuple[str, int], Response]:
     if not plan.run.finished:
         return {}
     facts = plan.run.facts()
-    if changed := [key for key in plan.setup if facts[key] != plan.setup[key]]:
+    if changed := [key for key in plan.setup if facts.get(key) != plan.setup[key]]:
         raise RunError(
             f"{shown_path(plan.run.path)} was collected with other settings "
             f"({', '.join(changed)} differ); give version=<label> to keep both, "
@@ -117,21 +121,26 @@ def gather(
 ) -> None:
     """Ask what is left, and write the run: rows first, `run.json` last."""
     settings, started = plan.settings, now()
+    declared = declared_before(plan.run, settings.study) if kept else settings.study.primary
     cache = project_path(settings.root) / ".cache"
     with (
         closing(Calls(cache, settings.cache)) as calls,
-        plan.system.open(Bench(calls, cache, PROJECT)) as answerer,
+        opened(plan, Bench(calls, cache, PROJECT)) as answerer,
     ):
         fresh = ask_all(answerer, todo, plan.system.concurrency, settings.give_up_after, advance)
         called = {"asked": calls.asked, "remembered": calls.remembered}
         made_with = answerer.provenance
+        if plan.handover is not None:
+            made_with = plan.handover.made_with(made_with)
         write_captions(plan.run, answerer, cache)
     rows = {**kept, **{(r.question_id, r.repeat): r for r in fresh}}
     order = {question.id: place for place, question in enumerate(plan.testset.questions)}
     responses = sorted(rows.values(), key=lambda r: (order[r.question_id], r.repeat))
     plan.run.reopen()
     plan.run.write_responses(responses)
-    if len(fresh) < len(todo) or not any(r.error is None for r in responses):
+    last = fresh[-settings.give_up_after :]
+    gave_up = len(last) == settings.give_up_after and all(r.error for r in last)
+    if gave_up or not any(r.error is None for r in responses):
         raise RunError(
             f"{shown_path(plan.run.path)} stopped: {failures(fresh)}. The rows so far are kept; "
             "mend the cause and give the same command to go on"
@@ -145,13 +154,13 @@ def gather(
             "variant": plan.how.choices["variant"],
             "version": settings.version,
             **plan.setup,
-            "study": asdict(settings.study),
+            "study": asdict(replace(settings.study, primary=declared)),
             "testset": {"name": plan.testset.name, "questions": len(plan.testset.questions)},
             "partial": len(written) < len(plan.testset.questions),
             "configuration": plain(asdict(plan.system)),
             "choices": plan.how.choices,
             "overrides": list(plan.how.overrides),
-            "corpus": file_hashes(settings.study.corpus),
+            "corpus": corpus_of(plan),
             "made_with": made_with,
             **provenance(PROJECT),
             "started": started,
@@ -163,51 +172,18 @@ def gather(
     )
 
 
-def ask_all(
-    answerer: Answerer,
-    todo: Sequence[tuple[Question, int]],
-    workers: int,
-    give_up_after: int,
-    advance: Advance,
-) -> list[Response]:
-    """Ask every question; stop early where `give_up_after` in a row fail."""
-    responses: list[Response] = []
-    failed_in_a_row = 0
-    with ThreadPoolExecutor(max_workers=workers) as pool:
-        for response in pool.map(partial(ask, answerer), todo):
-            responses.append(response)
-            advance(len(responses), len(todo))
-            failed_in_a_row = failed_in_a_row + 1 if response.error else 0
-            if failed_in_a_row >= give_up_after:
-                pool.shutdown(cancel_futures=True)
-                break
-    return responses
+def opened(plan: Plan, bench: Bench) -> AbstractContextManager[Answerer]:
+    """Make the system ready: to retrieve, or to read what another run retrieved."""
+    if plan.handover is None:
+        return plan.system.open(bench)
+    return plan.system.open_on(plan.handover.found(plan.wanted), bench)
 
 
-def ask(answerer: Answerer, asked: tuple[Question, int]) -> Response:
-    """Return the system's answer to one question, or its failure, as a row."""
-    question, repeat = asked
-    row = Response(
-        question_id=question.id,
-        repeat=repeat,
-        user_input=question.question,
-        reference=question.reference,
-        source=question.source,
-        response=None,
-    )
-    try:
-        answer = answerer.answer(Query(question.id, question.question, repeat))
-    except HarnessError as error:
-        return replace(row, error=" ".join(str(error).split()))
-    given = {field.name: getattr(answer, field.name) for field in fields(answer)}
-    return replace(row, response=given.pop("text"), **given)
-
-
-def failures(responses: Sequence[Response]) -> str:
-    """Say how many questions failed, and how the last of them did."""
-    failed = [r for r in responses if r.error is not None]
-    last = f"; question '{failed[-1].question_id}': {failed[-1].error}" if failed else ""
-    return f"{len(failed)} of {len(responses)} questions asked failed{last}"
+def corpus_of(plan: Plan) -> dict[str, str]:
+    """Return file name -> SHA-256 of what the passages are taken from."""
+    if plan.handover is None:
+        return file_hashes(plan.settings.study.corpus)
+    return dict(plan.handover.facts["corpus"])
 
 
 def counts(responses: Sequence[Response]) -> dict[str, int]:

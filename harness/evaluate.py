@@ -3,6 +3,7 @@
 python -m harness.evaluate                                            every run of the study
 python -m harness.evaluate 'runs=[ctx_k9,text_k9]' 'metrics=[faithfulness,ragchecker]'
 python -m harness.evaluate judge=chat judge.chat.model=...            another judge
+python -m harness.evaluate dry_run=true                               what that would ask and cost
 """
 
 from typing import TYPE_CHECKING
@@ -18,12 +19,17 @@ def main(settings: "Evaluate", how: "Composition") -> None:
     """Score the runs that the command line names."""
     from harness.config import shown_path
     from harness.evaluation import evaluate, summary
+    from harness.planning import account, print_plan
     from harness.progress import progress
 
+    if settings.dry_run:
+        print_plan(settings)
+        return
     with progress("evaluate") as advance:
-        runs = evaluate(settings, advance)
-    for run in runs:
+        done = evaluate(settings, advance)
+    for run in done.runs:
         print(f"{shown_path(run.path)}: {summary(run.scores(settings.judge.label))}")
+    print(account(done.calls), end="")
     print(f"next: python -m harness.report {how.study_words}")
 
 

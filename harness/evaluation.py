@@ -1,20 +1,23 @@
 """An evaluation: a judge's verdicts on what runs answered, and the scores they give."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
-from harness.config import Evaluate, project_path, study_path
+from harness.config import PROJECT, Evaluate, project_path, study_path
 from harness.errors import ConfigError, unknown
-from harness.judge import Case, Judge, checks_for
+from harness.judge import CHECKS, Case, Judge, OwnCheck, checks_for, read_check
 from harness.llm import Calls
-from harness.metrics import METRICS, PRESETS, assemble, resolve
+from harness.metrics import METRICS, PRESETS, Scored, assemble, own_share, resolve
 from harness.questions import read_testset, select
-from harness.records import Question, Response, Score, Verdict
+from harness.records import Question, Response, Score, Status, Verdict
 from harness.store import Run, chosen_runs
 
 Advance = Callable[[int, int], None]
+
+OWN_CHECKS = PROJECT / "conf" / "check"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +41,43 @@ class Item:
         )
 
 
-def evaluate(settings: Evaluate, advance: Advance) -> list[Run]:
-    """Write verdicts and scores of every run chosen, and return the runs.
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be scored."""
+
+    metrics: tuple[str, ...]
+    own: tuple[OwnCheck, ...]
+    """Checks of one's own: each is a metric under its name."""
+
+    @property
+    def checks(self) -> tuple[str, ...]:
+        """The built-in checks that the metrics rest on."""
+        return checks_for(need for name in self.metrics for need in METRICS[name].needs)
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What was done."""
+
+    runs: tuple[Run, ...]
+    calls: Calls
+    """The account of the model calls."""
+
+
+def evaluate(settings: Evaluate, advance: Advance) -> Evaluation:
+    """Write verdicts and scores of every run chosen.
 
     All responses of all runs go to the judge together, so that what is alike is asked once.
     """
+    wanted = wanted_of(settings.metrics)
     runs = chosen_runs(study_path(settings), settings.runs)
-    metrics = resolve_metrics(settings.metrics)
     items = [item for run in runs for item in items_of(run, settings)]
     judged = [item for item in items if item.response.response is not None]
-    checks = checks_for(need for name in metrics for need in METRICS[name].needs)
     judge = settings.judge
-    with closing(Calls(project_path(settings.root) / ".cache", settings.cache)) as calls:
-        labels = judge.judge([item.case for item in judged], checks, calls, advance)
+    folder = project_path(settings.root) / ".cache"
+    with closing(Calls(folder, settings.cache, settings.budget)) as calls:
+        cases = [item.case for item in judged]
+        labels = judge.judge(cases, wanted.checks, calls, advance, wanted.own)
     verdicts = {id(item): rows for item, rows in zip(judged, labels, strict=True)}
     for run in runs:
         mine = [item for item in items if item.run == run]
@@ -58,19 +85,30 @@ def evaluate(settings: Evaluate, advance: Advance) -> list[Run]:
         scores = [
             score
             for item in mine
-            for score in scored(item, verdicts.get(id(item), []), metrics, judge)
+            for score in scored(item, verdicts.get(id(item), []), wanted, judge)
         ]
-        run.write_evaluation(judge.label, judge.identity(), rows, scores)
-    return runs
+        run.write_evaluation(judge.label, identity_of(judge, wanted, run), rows, scores)
+    return Evaluation(tuple(runs), calls)
 
 
-def resolve_metrics(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the metrics that names and presets stand for, each once."""
+def wanted_of(names: Sequence[str]) -> Wanted:
+    """Return what metrics, presets and checks of one's own are meant, each once.
+
+    A check is named by its file in `conf/check`, or given as the path of one.
+    """
+    files = {path.stem: path for path in sorted(OWN_CHECKS.glob("*.yaml"))}
     known = {**METRICS, **PRESETS}
+    own: dict[str, OwnCheck] = {}
     for name in names:
-        if name not in known:
-            raise ConfigError(unknown(name, known, "metric or preset"))
-    return resolve(names)
+        if name in known:
+            continue
+        if name not in files and not name.endswith((".yaml", ".yml")):
+            raise ConfigError(unknown(name, [*known, *files], "metric, preset or check"))
+        check = read_check(files.get(name) or project_path(name))
+        if check.name in {**known, **CHECKS} or own.get(check.name, check) != check:
+            raise ConfigError(f"check '{check.name}' is there already; give yours another name")
+        own[check.name] = check
+    return Wanted(resolve(name for name in names if name in known), tuple(own.values()))
 
 
 def items_of(run: Run, settings: Evaluate) -> list[Item]:
@@ -80,35 +118,50 @@ def items_of(run: Run, settings: Evaluate) -> list[Item]:
     return [Item(run, chosen[r.question_id], r) for r in run.responses() if r.question_id in chosen]
 
 
-def scored(
-    item: Item, verdicts: Sequence[Verdict], metrics: Sequence[str], judge: Judge
-) -> list[Score]:
+def identity_of(judge: Judge, wanted: Wanted, run: Run) -> dict[str, Any]:
+    """Return what shapes the judge's labels of a run.
+
+    A check of one's own that is not asked this time keeps its labels, and its place here.
+    """
+    before: Mapping[str, Any] = run.judges().get(judge.label, {})
+    own = {check.name: asdict(check) for check in wanted.own}
+    for check in own.values():
+        del check["name"]
+    made = {**before.get("own", {}), **own}
+    return {**judge.identity(), **({"own": made} if made else {})}
+
+
+def scored(item: Item, verdicts: Sequence[Verdict], wanted: Wanted, judge: Judge) -> list[Score]:
     """Return one row a metric: a value, or NA with its reason."""
     evidence = assemble(item.response, item.question, verdicts)
-    rows = []
-    for name in metrics:
-        metric = METRICS[name]
-        found = metric.score(evidence)
-        rows.append(
-            Score(
-                question_id=item.response.question_id,
-                repeat=item.response.repeat,
-                metric=name,
-                value=found.value,
-                units=found.units,
-                status=found.status,
-                judge=judge.label if metric.judged else None,
-            )
+    found = [(name, METRICS[name].score(evidence), METRICS[name].judged) for name in wanted.metrics]
+    for check in wanted.own:
+        rows = [verdict for verdict in verdicts if verdict.check == check.name]
+        answered = item.response.response is not None
+        share = own_share(rows) if answered else Scored(None, None, Status.NOT_ANSWERED)
+        found.append((check.name, share, True))
+    return [
+        Score(
+            question_id=item.response.question_id,
+            repeat=item.response.repeat,
+            metric=name,
+            value=score.value,
+            units=score.units,
+            status=score.status,
+            judge=judge.label if judged else None,
         )
-    return rows
+        for name, score, judged in found
+    ]
 
 
-def summary(scores: Sequence[Score]) -> str:
+def summary(scores: Iterable[Score]) -> str:
     """Say how many cells were scored, and count the NA by reason."""
+    cells = list(scores)
     reasons: dict[str, int] = defaultdict(int)
-    for score in scores:
+    for score in cells:
         if score.value is None:
             reasons[score.status] += 1
-    scored_cells = len(scores) - sum(reasons.values())
     told = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
-    return f"{scored_cells} of {len(scores)} cells scored" + (f" (NA: {told})" if told else "")
+    return f"{len(cells) - sum(reasons.values())} of {len(cells)} cells scored" + (
+        f" (NA: {told})" if told else ""
+    )

@@ -2,7 +2,8 @@
 
 python -m harness.report                                  every run of the study
 python -m harness.report baseline=text_k4 factor=top_k    a part of it
-python -m harness.report language=ja
+python -m harness.report suspects=true                    the verdicts that a person should look at
+python -m harness.report cluster=document language=ja
 """
 
 from typing import TYPE_CHECKING

@@ -1,29 +1,29 @@
 """A report: everything it rests on, read from the runs, analysed and written."""
 
-import hashlib
 import json
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from harness.config import Composition, Report, shown_path, study_path, testset_path
-from harness.errors import RunError, pick
+from harness.config import Composition, Report, shown_path, study_path
+from harness.declarations import confirmed
+from harness.errors import ConfigError, pick
 from harness.judge import ChatJudge
-from harness.questions import (
-    read_grades,
-    read_testset,
-    response_sha256,
-    verdict_by_text,
-)
-from harness.records import Question, Response
+from harness.reported import comparable, documents, study_table
 from harness.store import Run, chosen_runs, write_whole
 
 if TYPE_CHECKING:
-    from harness.analysis import RunFacts, StudyTable
+    from rich.console import RenderableType
+
+    from harness.analysis import Analysis, Options, StudyTable
     from harness.render import StudyFacts
 
 log = logging.getLogger(__name__)
+
+CLUSTERS = ("question", "document")
+"""What may be drawn by chance."""
 
 WIDTH = 100
 """Columns where the output goes to a file or a pipe."""
@@ -33,137 +33,93 @@ def report(settings: Report, how: Composition) -> None:
     """Analyse the runs chosen, print the tables, and write report.md, CSVs and findings.json."""
     from rich.console import Console
 
-    from harness.analysis import Options, analyse, as_json
-    from harness.render import csv_tables, markdown, terminal
+    from harness.analysis import analyse
+    from harness.render import LANGUAGES, terminal
 
+    pick(LANGUAGES, settings.language, "language")
     runs = comparable(chosen_runs(study_path(settings), settings.runs))
-    table = study(runs, settings)
-    check_view(table, settings)
-    analysis = analyse(table, Options(baseline=settings.baseline, factor=settings.factor))
+    table = study_table(runs, settings, how)
+    analysis = analyse(table, options(settings, runs, table))
     facts = study_facts(settings, how, runs)
     folder = study_path(settings) / "report"
-    write_whole(folder / "report.md", markdown(analysis, facts, settings.language).encode())
-    for name, text in csv_tables(analysis, settings.language).items():
-        write_whole(folder / name, text.encode("utf-8-sig"))
-    findings = json.dumps(as_json(analysis.findings), ensure_ascii=False, indent=1, allow_nan=False)
-    write_whole(folder / "findings.json", findings.encode())
+    write(folder, analysis, facts, settings.language)
     screen = Console()
     if not screen.is_terminal:
         screen.width = WIDTH
-    screen.print(terminal(analysis, facts, settings.language))
-    print(f"report: {shown_path(folder / 'report.md')}")
+    if settings.suspects:
+        screen.print(suspects(analysis, settings.language))
+        print(f"all of them: {shown_path(folder / 'suspects.csv')}")
+    else:
+        screen.print(terminal(analysis, facts, settings.language))
+        print(f"report: {shown_path(folder / 'report.md')}")
 
 
-def comparable(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs over the newest test set among them, and name those left out."""
-    facts = {run: run.facts() for run in runs}
-    newest = max(runs, key=lambda run: str(facts[run]["ended"]))
-    wanted = facts[newest]["testset_fingerprint"]
-    for run in runs:
-        if facts[run]["testset_fingerprint"] != wanted:
-            log.warning(
-                "%s is left out: it was asked another test set than %s", run.name, newest.name
-            )
-    return [run for run in runs if facts[run]["testset_fingerprint"] == wanted]
+def options(settings: Report, runs: Sequence[Run], table: "StudyTable") -> "Options":
+    """Return what the reader asks for, each name checked."""
+    from harness.analysis import Options
+    from harness.analysis.factors import Design
 
-
-def study(runs: Sequence[Run], settings: Report) -> "StudyTable":
-    """Return everything the report rests on, read from the runs' folders."""
-    from harness.analysis import MetricFacts, study_table
-    from harness.metrics import METRICS
-
-    judge = settings.judge.label
-    scores = {run.name: run.scores(judge) for run in runs}
-    for name, rows in scores.items():
-        if not rows:
-            raise RunError(
-                f"{name} has no scores; work them out: python -m harness.evaluate "
-                f"study.name={settings.study.name} 'runs=[{name}]'"
-            )
-    responses = {run.name: run.responses() for run in runs}
-    questions: dict[str, Question] = {}
-    for run in runs:
-        questions |= {question.id: question for question in read_testset(run.path).questions}
-    named = dict.fromkeys(score.metric for rows in scores.values() for score in rows)
-    metrics = [
-        MetricFacts(
-            name,
-            METRICS[name].layer,
-            METRICS[name].higher_is_better is not False,
-            METRICS[name].bounded,
-        )
-        for name in METRICS
-        if name in named
-    ]
-    return study_table(
-        facts=ordered([run_facts(run, judge) for run in runs], settings.study.variants),
-        questions=list(questions.values()),
-        metrics=metrics,
-        scores=scores,
-        responses=responses,
-        grades=human_grades(settings, responses),
-        verdicts={run.name: run.verdicts(judge) for run in runs},
-    )
-
-
-def run_facts(run: Run, judge: str) -> "RunFacts":
-    """Return what analysis has to know of one run."""
-    from harness.analysis import RunFacts
-
-    facts: Mapping[str, Any] = run.facts()
-    factors, made_with = facts["factors"], facts["made_with"]
-    identity = json.dumps(run.judges().get(judge), sort_keys=True)
-    mark = hashlib.sha256(identity.encode()).hexdigest()
-    return RunFacts(
-        name=run.name,
-        variant=facts["variant"],
-        choices=factors["choices"],
-        leaves=factors["leaves"],
-        inactive=frozenset(factors["inactive"]),
-        corpus=facts["corpus_fingerprint"],
-        testset=facts["testset_fingerprint"],
-        asked=frozenset(question.id for question in read_testset(run.path).questions),
-        partial=facts["partial"],
-        notes=tuple(made_with["notes"]),
-        overrides=tuple(w for w in facts["overrides"] if not w.startswith(("variant=", "study"))),
-        scored_by={score.metric: mark for score in run.scores(judge) if score.judge is not None},
-        generator=made_with["generator"],
-        judge=judge,
-    )
-
-
-def ordered(facts: Sequence["RunFacts"], variants: Sequence[str]) -> list["RunFacts"]:
-    """Return the runs in the order in which the study lists its variants, others after them."""
-    from harness.analysis.order import natural
-
-    place = {variant.split()[0]: number for number, variant in enumerate(variants)}
-    return sorted(facts, key=lambda f: (place.get(f.variant, len(place)), natural(f.name)))
-
-
-def human_grades(
-    settings: Report, responses: Mapping[str, Sequence[Response]]
-) -> dict[tuple[str, str, int], int]:
-    """Return (run, question id, repeat) -> grade, for the texts that people have graded."""
-    folder = testset_path(settings.study.testset)
-    file = (folder if folder.is_dir() else folder.parent) / "grades.jsonl"
-    said = verdict_by_text(read_grades(file))
-    return {
-        (run, row.question_id, row.repeat): said[key]
-        for run, rows in responses.items()
-        for row in rows
-        if row.response is not None
-        and (key := (row.question_id, response_sha256(row.response))) in said
-    }
-
-
-def check_view(table: "StudyTable", settings: Report) -> None:
-    """Raise where the reader names a baseline or a factor that is not there."""
-    runs = {run.name: run for run in table.runs}
     if settings.baseline is not None:
-        pick(runs, settings.baseline, "baseline")
+        pick({run.name: run for run in table.runs}, settings.baseline, "baseline")
     if settings.factor is not None:
-        factors = {name for run in table.runs for name in (*run.choices, *run.leaves)}
-        pick(dict.fromkeys(factors), settings.factor, "factor")
+        changes = Design(table.runs).changes.values()
+        differing = {change.factor: change for found in changes for change in found}
+        pick(differing, settings.factor, "factor")
+    return Options(
+        baseline=settings.baseline,
+        factor=settings.factor,
+        primary=confirmed(runs, table.runs, settings.study),
+        clusters=clusters(settings.cluster, table),
+    )
+
+
+def clusters(kind: str, table: "StudyTable") -> dict[str, str]:
+    """Return question id -> the document it is drawn with; nothing where questions are drawn."""
+    pick(dict.fromkeys(CLUSTERS), kind, "cluster")
+    if kind == "question":
+        return {}
+    found = documents(table.questions)
+    if not found:
+        raise ConfigError(
+            "cluster=document: no question says in which document its answer stands; "
+            "give 'evidence' in the test set"
+        )
+    if without := len(table.questions) - len(found):
+        log.warning("cluster=document: %d questions name no evidence and stand alone", without)
+    return found
+
+
+def write(folder: Path, analysis: "Analysis", facts: "StudyFacts", language: str) -> None:
+    """Write the page, the tables and the findings."""
+    from harness.analysis import as_json
+    from harness.render import csv_tables, markdown
+
+    write_whole(folder / "report.md", markdown(analysis, facts, language).encode())
+    tables = csv_tables(analysis, language) | {"suspects.csv": suspects_csv(analysis)}
+    for name, text in tables.items():
+        write_whole(folder / name, text.encode("utf-8-sig"))
+    findings = json.dumps(as_json(analysis.findings), ensure_ascii=False, indent=1, allow_nan=False)
+    write_whole(folder / "findings.json", findings.encode())
+
+
+def suspects(analysis: "Analysis", language: str) -> "RenderableType":
+    """Return the verdicts that a person should look at, for the terminal."""
+    from rich.console import Group
+
+    from harness.render import words
+    from harness.render.details import suspects
+    from harness.render.terminal import section
+
+    found = suspects(analysis, words(language))
+    return Group(*section(found, WIDTH)) if found else "No verdict contradicts the text or another."
+
+
+def suspects_csv(analysis: "Analysis") -> str:
+    """Return every suspect verdict as a row."""
+    from harness.analysis.results import Suspect
+    from harness.render.tables import csv
+
+    return csv([field.name for field in fields(Suspect)], [asdict(s) for s in analysis.suspects])
 
 
 def study_facts(settings: Report, how: Composition, runs: Sequence[Run]) -> "StudyFacts":

@@ -14,13 +14,15 @@ FLOORS = [
     {"sources", "judge", "trackers", "store", "questions", "provenance", "progress"},
     {"systems"},
     {"config", "command"},
-    {"collect", "evaluate", "report", "study", "collection", "evaluation", "reporting"},
+    {"collect", "evaluate", "report", "study", "collection", "evaluation", "reporting",
+     "planning", "calls", "doctor"},
 ]
 PURE = FLOORS[0] | FLOORS[1]
 MAY_ALSO = {
     ("render", "analysis"),
     ("command", "config"),
     *(("collect", "collection"), ("evaluate", "evaluation"), ("report", "reporting")),
+    *(("evaluate", "planning"), ("planning", "evaluation")),
     *(("study", work) for work in ("collection", "evaluation", "reporting")),
 }
 """Rooms of one floor that know each other: a stage and its work, a page and what it shows."""

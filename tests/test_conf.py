@@ -79,7 +79,7 @@ def test_the_command_line_beats_both() -> None:
     [
         (group, path.stem)
         for group in GROUPS
-        if group not in ("study", "variant")
+        if group not in ("study", "variant", "check")
         for path in sorted((CONF / group).glob("*.yaml"))
     ],
 )

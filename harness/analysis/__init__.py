@@ -2,8 +2,9 @@
 
 from harness.analysis.analyse import analyse
 from harness.analysis.cube import score_cube, study_table
-from harness.analysis.findings import KINDS, as_json, shown
+from harness.analysis.findings import as_json, shown
 from harness.analysis.gold import GOLD_METRICS, gold_scores, rank_scores
+from harness.analysis.kinds import KINDS, Kind
 from harness.analysis.options import Options, Primary
 from harness.analysis.power import Assumptions, Power, power
 from harness.analysis.results import Analysis, Finding, Severity
@@ -16,6 +17,7 @@ __all__ = [
     "Analysis",
     "Assumptions",
     "Finding",
+    "Kind",
     "MetricFacts",
     "Options",
     "Power",

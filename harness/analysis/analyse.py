@@ -7,6 +7,7 @@ from harness.analysis.cautions import cautions
 from harness.analysis.contrasts import contrasts
 from harness.analysis.counterfactuals import counterfactuals
 from harness.analysis.curves import curves
+from harness.analysis.designs import designs
 from harness.analysis.doubts import doubts
 from harness.analysis.factors import Design, incomparable
 from harness.analysis.findings import strongest_first
@@ -64,6 +65,7 @@ def analyse(study: StudyTable, options: Options = Options()) -> Analysis:  # noq
     findings = strongest_first(
         [
             *statements(whole),
+            *designs(whole, options),
             *cautions(study, whole),
             *doubts(study, whole),
             *deeper_ranks(study, ranks),

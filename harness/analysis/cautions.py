@@ -1,7 +1,7 @@
 """What makes a number on the page mean less than it seems to."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from harness.analysis.differences import FIXED_AT_ZERO
 from harness.analysis.permutation import binomial_p
@@ -16,6 +16,9 @@ from harness.analysis.results import (
 )
 from harness.analysis.statements import about
 from harness.analysis.tables import StudyTable
+from harness.records import Response
+
+Numbers = Mapping[str, float | int | None]
 
 SATURATED = 0.8
 """Share of the index that comes back for each question from which retrieval metrics are dull."""
@@ -46,56 +49,42 @@ def cautions(study: StudyTable, analysis: Analysis) -> Iterator[Finding]:
 
 
 def about_run(study: StudyTable, run: RunSummary) -> Iterator[Finding]:
-    """Yield what is odd about one run's answers."""
+    """Yield what was not asked, not answered, or retrieved whole."""
     if run.errors:
-        failed = tuple(
-            question.id
-            for question in study.questions
-            if any(r.response is None for r in study.responses.get((run.name, question.id), ()))
-        )
-        yield Finding(
-            "system_errors",
-            Severity.WARNING,
-            numbers={"errors": run.errors, "asked": run.asked},
-            run=run.name,
-            questions=failed,
-        )
+        failed = questions_where(study, run, lambda r: r.response is None)
+        numbers: Numbers = {"errors": run.errors, "asked": run.asked}
+        yield Finding("system_errors", Severity.WARNING, numbers, run=run.name, questions=failed)
     if run.partial:
-        yield Finding(
-            "partial_run",
-            Severity.WARNING,
-            numbers={"asked": run.asked, "questions": len(study.questions)},
-            run=run.name,
-        )
+        numbers = {"asked": run.asked, "questions": len(study.questions)}
+        yield Finding("partial_run", Severity.WARNING, numbers, run=run.name)
+    sizes: Numbers = {"k_returned": run.k_returned, "corpus_size": run.corpus_size}
     if run.saturation is not None and run.saturation >= SATURATED:
-        yield Finding(
-            "saturated",
-            Severity.WARNING,
-            numbers={
-                "k_returned": run.k_returned,
-                "corpus_size": run.corpus_size,
-                "share": run.saturation,
-            },
-            run=run.name,
-        )
-    short = {
+        numbers = {**sizes, "share": run.saturation}
+        yield Finding("saturated", Severity.WARNING, numbers, run=run.name)
+    short = questions_where(study, run, k_not_reached)
+    if short:
+        numbers = {"k_requested": run.k_requested, **sizes, "questions": len(short)}
+        yield Finding("k_not_reached", Severity.WARNING, numbers, run=run.name)
+
+
+def questions_where(
+    study: StudyTable, run: RunSummary, holds: Callable[[Response], bool]
+) -> tuple[str, ...]:
+    """Return the questions of which this holds for some repeat of the answer."""
+    return tuple(
         question.id
         for question in study.questions
-        for r in study.responses.get((run.name, question.id), ())
-        if r.response is not None and r.k_requested is not None and r.k_returned < r.k_requested
-    }
-    if short:
-        yield Finding(
-            "k_not_reached",
-            Severity.WARNING,
-            numbers={
-                "k_requested": run.k_requested,
-                "k_returned": run.k_returned,
-                "corpus_size": run.corpus_size,
-                "questions": len(short),
-            },
-            run=run.name,
-        )
+        if any(holds(response) for response in study.responses.get((run.name, question.id), ()))
+    )
+
+
+def k_not_reached(response: Response) -> bool:
+    """Say whether fewer passages came back than were asked for."""
+    return (
+        response.response is not None
+        and response.k_requested is not None
+        and response.k_returned < response.k_requested
+    )
 
 
 def about_metric(metric: MetricMeans) -> Iterator[Finding]:
@@ -134,7 +123,7 @@ def about_missing(contrast: Contrast) -> Iterator[Finding]:
         missing = left + right + len(row.dropped_both)
         tilted = binomial_p(left, right) <= TILTED
         hangs = row.flips_with_missing and missing >= NOTEWORTHY * (missing + row.questions)
-        if row.verdict not in FIXED_AT_ZERO and (tilted or hangs):
+        if row.questions and row.verdict not in FIXED_AT_ZERO and (tilted or hangs):
             yield about(
                 contrast,
                 "missing_not_at_random",

@@ -4,19 +4,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.analysis.differences import (
     Clusters,
     Pairing,
     Standing,
     difference,
-    pairing,
     tested,
 )
 from harness.analysis.factors import Design, Pair, reverse
 from harness.analysis.measures import Measure, asked
 from harness.analysis.options import Options, Primary
-from harness.analysis.passages import attribute, compare_passages, fingerprints
+from harness.analysis.passages import (
+    Codes,
+    attribute,
+    compare_passages,
+    fingerprints,
+    passage_codes,
+)
 from harness.analysis.permutation import SignFlip, holm
 from harness.analysis.results import (
     Attribution,
@@ -39,6 +45,9 @@ class Drawn:
 
     pair: Pair
     change: Change
+    asked: NDArray[np.bool_]
+    """(questions,): asked on both sides."""
+    codes: Codes
     passages: PassageChange
     attribution: Attribution
 
@@ -62,11 +71,11 @@ def contrasts(
     options: Options,
 ) -> tuple[tuple[Contrast, ...], Family]:
     """Compare every pair of runs that isolates one factor, in every metric."""
-    drawn, were_asked = draw(study, design, options), asked(study)
+    drawn = draw(study, design, options)
     cells = [
         Cell(
             at,
-            pairing(measure, *one.pair, were_asked),
+            Pairing(measure, one.pair, one.asked),
             judged_alike(study, one.pair, measure.name),
             Primary(one.change.factor, measure.name) in options.primary,
         )
@@ -104,10 +113,10 @@ def draw(study: StudyTable, design: Design, options: Options) -> list[Drawn]:
     for (left, right), change in design.contrasts:
         if names[right] == options.baseline:
             left, right, change = right, left, reverse(change)  # noqa: PLW2901
-        passages = compare_passages(
-            prints, left, right, questions, were_asked[left] & were_asked[right]
-        )
-        found.append(Drawn((left, right), change, passages, attribute(passages)))
+        both = were_asked[left] & were_asked[right]
+        passages = compare_passages(prints, left, right, questions, both)
+        codes = passage_codes(prints, left, right)
+        found.append(Drawn((left, right), change, both, codes, passages, attribute(passages)))
     return found
 
 
@@ -143,6 +152,7 @@ def judge_family(
             sizes[cell.primary],
             cell.primary,
             fixed_verdict(drawn[cell.drawn], cell, trust),
+            drawn[cell.drawn].codes,
         )
         for at, (cell, flip) in enumerate(zip(cells, flips, strict=True))
     ]
@@ -165,10 +175,14 @@ def fixed_verdict(one: Drawn, cell: Cell, trust: Mapping[str, Trust]) -> Verdict
         return Verdict.NOT_COMPARED
     if layer is Layer.COST:
         return None
+    fixed = None
     if one.attribution is Attribution.NO_EFFECT_POSSIBLE:
-        return Verdict.NO_EFFECT_POSSIBLE
-    if layer is Layer.RETRIEVAL and one.attribution is Attribution.GENERATION:
-        return Verdict.IDENTICAL_BY_CONSTRUCTION
+        fixed = Verdict.NO_EFFECT_POSSIBLE
+    elif layer is Layer.RETRIEVAL and one.attribution is Attribution.GENERATION:
+        fixed = Verdict.IDENTICAL_BY_CONSTRUCTION
+    if fixed is not None:
+        # where it differs all the same the data contradict themselves, and prove nothing
+        return Verdict.NO_EVIDENCE if np.nan_to_num(cell.pair.deltas).any() else fixed
     if trust.get(facts.name) in (Trust.NO_EVIDENCE, Trust.INVERTED):
         return Verdict.NOT_TRUSTED
     return None

@@ -80,7 +80,10 @@ def score_cube(
     scored = ~np.isnan(values)
     size = int(np.prod(shape))
     count = np.bincount(cells[scored], minlength=size)
-    means = divide(np.bincount(cells[scored], values[scored], size), count)
+    total = np.bincount(cells[scored], values[scored], size).astype(np.float64)
+    means = divide(total, count)
+    # the order in which repeats were summed must not part equal means
+    means = np.where(count > 1, np.round(means, 12), means)
     units = np.full(size, np.nan)
     np.fmin.at(units, cells, column([row.units for _, row in rows]))
     statuses = np.full(size, "", dtype=object)

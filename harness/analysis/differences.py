@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.analysis.factors import Pair
 from harness.analysis.measures import Measure, named
 from harness.analysis.options import Options
 from harness.analysis.paired import (
@@ -15,13 +16,13 @@ from harness.analysis.paired import (
     questions_needed,
     standard_error,
 )
+from harness.analysis.passages import Codes, by_passages
 from harness.analysis.permutation import SignFlip, mcnemar, sign_flip
 from harness.analysis.results import Difference, Verdict
 from harness.records import Floats, Layer
 
 Clusters = NDArray[np.int64]
 """(questions,): the number of the cluster that each question is in."""
-
 
 BY_CONSTRUCTION = Interval(None, None, "construction")
 FIXED_AT_ZERO = {Verdict.NO_EFFECT_POSSIBLE, Verdict.IDENTICAL_BY_CONSTRUCTION}
@@ -32,13 +33,26 @@ class Pairing:
     """One metric on both sides of a contrast, question by question."""
 
     measure: Measure
-    left: Floats
-    """(questions,), nan where NA or not asked on both sides."""
-    right: Floats
-    units: Floats
-    """(questions,): the smaller denominator of the two sides."""
+    at: Pair
+    """The two runs, as rows of the measure."""
     asked: NDArray[np.bool_]
     """(questions,): asked on both sides."""
+
+    @property
+    def left(self) -> Floats:
+        """(questions,), nan where NA or not asked on both sides."""
+        return np.where(self.asked, self.measure.values[self.at[0]], np.nan)
+
+    @property
+    def right(self) -> Floats:
+        """(questions,), nan where NA or not asked on both sides."""
+        return np.where(self.asked, self.measure.values[self.at[1]], np.nan)
+
+    @property
+    def units(self) -> Floats:
+        """(questions,): the smaller denominator of the two sides."""
+        left, right = (self.measure.units[run] for run in self.at)
+        return np.asarray(np.fmin(left, right))
 
     @property
     def deltas(self) -> Floats:
@@ -49,19 +63,6 @@ class Pairing:
     def scored(self) -> NDArray[np.bool_]:
         """(questions,): scored on both sides."""
         return ~np.isnan(self.deltas)
-
-
-def pairing(measure: Measure, left: int, right: int, asked: NDArray[np.bool_]) -> Pairing:
-    """Pair two runs' scores by question, over the questions that both were asked."""
-    both = asked[left] & asked[right]
-    hide = np.where(both, 0.0, np.nan)
-    return Pairing(
-        measure,
-        measure.values[left] + hide,
-        measure.values[right] + hide,
-        np.fmin(measure.units[left], measure.units[right]),
-        both,
-    )
 
 
 def tested(
@@ -105,8 +106,10 @@ class Standing:
     family: int
     """Tests in the family that this one belongs to."""
     primary: bool
-    fixed: Verdict | None
+    fixed: Verdict | None = None
     """The verdict, where something other than the test decides it."""
+    passages: Codes | None = None
+    """(questions,): what became of the passages, as a place in `passages.KINDS`."""
 
 
 def difference(
@@ -132,14 +135,15 @@ def difference(
     level = options.alpha / max(1, standing.family)
     better = deltas * measure.direction
     worst, best = missing_bounds(pair)
-    no_left, no_right = (pair.asked & np.isnan(side) for side in (pair.left, pair.right))
+    left, right = pair.left, pair.right
+    no_left, no_right = (pair.asked & np.isnan(side) for side in (left, right))
     whole = bool(np.isin(values, (-1.0, 0.0, 1.0)).all())
     return Difference(
         metric=measure.name,
         verdict=standing.fixed or verdict(mean, standing.p_adjusted, measure, options),
         mean=mean,
-        left_mean=float(pair.left[scored].mean()) if n else None,
-        right_mean=float(pair.right[scored].mean()) if n else None,
+        left_mean=float(left[scored].mean()) if n else None,
+        right_mean=float(right[scored].mean()) if n else None,
         questions=int(scored.sum()),
         won=named(questions, better > 0),
         lost=named(questions, better < 0),
@@ -163,6 +167,7 @@ def difference(
         best=best,
         flips_with_missing=worst is not None and best is not None and worst * best < 0,
         under_one_verdict=under_one_verdict(pair),
+        by_passages=() if standing.passages is None else by_passages(deltas, standing.passages),
     )
 
 

@@ -58,9 +58,12 @@ def effect_of_first(measure: Measure, corners: Corners, were_asked: NDArray[np.b
     """Pair first's effect where second is at its left value with that at its right value."""
     at = [corner for corner in corners if corner is not None]
     base, first, second, both = (measure.values[i] for i in at)
-    all_asked = np.asarray(were_asked[at].all(axis=0))
-    hide = np.where(all_asked, 0.0, np.nan)
-    # a difference of differences reaches from -2 to 2
-    wide = replace(measure, facts=replace(measure.facts, bounded=False), binary=False)
     units = np.fmin.reduce(measure.units[at], axis=0)
-    return Pairing(wide, first - base + hide, both - second + hide, units, all_asked)
+    effects = Measure(
+        # a difference of differences reaches from -2 to 2
+        facts=replace(measure.facts, bounded=False),
+        values=np.stack([first - base, both - second]),
+        units=np.stack([units, units]),
+        binary=False,
+    )
+    return Pairing(effects, (0, 1), np.asarray(were_asked[at].all(axis=0)))

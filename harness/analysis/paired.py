@@ -51,7 +51,8 @@ def interval(deltas: Floats, binary: bool, bounded: bool, alpha: float = 0.05) -
     if n < 2:
         return NO_INTERVAL
     if binary:
-        gained, lost = float(deltas.clip(min=0).sum()), float(-deltas.clip(max=0).sum())
+        # rounded, so that equal thirds of repeats are worked out once
+        gained, lost = (round(float(side.clip(min=0).sum()), 9) for side in (deltas, -deltas))
         return Interval(*pair_table_interval(gained, lost, n, alpha), "dirichlet")
     if np.ptp(deltas) <= tolerance(deltas):
         return unchanged(float(deltas[0]), n, alpha) if bounded else NO_INTERVAL
@@ -156,6 +157,7 @@ def smallest_p(n: int) -> float:
     return 2.0 ** (1 - n) if n else 1.0
 
 
+@lru_cache(maxsize=4096)
 def t_quantile(probability: float, df: int) -> float:
     """Return a quantile of Student's t."""
     from scipy.special import stdtrit

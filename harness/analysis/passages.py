@@ -2,19 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.analysis.measures import named
-from harness.analysis.results import Attribution, PassageChange, Passages
+from harness.analysis.results import Attribution, PassageChange, PassageClass, Passages
 from harness.analysis.tables import StudyTable
-from harness.records import Passage, Response
+from harness.records import Floats, Passage, Response
 
 Cells = Mapping[tuple[str, str], tuple[Response, ...]]
+T = TypeVar("T")
+
 Codes = NDArray[np.int64]
 
 KINDS = tuple(Passages)
+"""Same, reordered, changed, unknown."""
 
 UNKNOWN = -1
 """The code of a cell that failed, was not asked, or names no passages."""
@@ -42,16 +46,20 @@ def fingerprints(study: StudyTable) -> Fingerprints:
             repeats = study.responses.get((run.name, question.id), ())
             if not repeats or any(response.response is None for response in repeats):
                 continue
-            # repeats that agree count once, so one repeat can equal three
-            texts = tuple(dict.fromkeys(response.response for response in repeats))
+            texts = settled([response.response for response in repeats])
             answers[i, j] = numbers.setdefault(("answer", texts), len(numbers))
             if not all(response.passages for response in repeats):
                 continue
-            lists = tuple(dict.fromkeys(tuple(map(content, r.passages)) for r in repeats))
+            lists = settled([tuple(map(content, response.passages)) for response in repeats])
             ranked[i, j] = numbers.setdefault(("ranked", lists), len(numbers))
             bags = tuple(tuple(sorted(one)) for one in lists)
             together[i, j] = numbers.setdefault(("together", bags), len(numbers))
     return Fingerprints(ranked, together, answers)
+
+
+def settled(repeats: Sequence[T]) -> tuple[T, ...]:
+    """Return what repeats gave: once where they agree, so that one can equal three."""
+    return tuple(repeats[:1] if all(one == repeats[0] for one in repeats) else repeats)
 
 
 def content(passage: Passage) -> str:
@@ -59,15 +67,20 @@ def content(passage: Passage) -> str:
     return passage.text or passage.id
 
 
+def passage_codes(prints: Fingerprints, left: int, right: int) -> Codes:
+    """Return (questions,): what became of the passages, as a place in `KINDS`."""
+    one, other = prints.ranked[left], prints.ranked[right]
+    known = (one != UNKNOWN) & (other != UNKNOWN)
+    same = known & (one == other)
+    reordered = known & (prints.together[left] == prints.together[right])
+    return np.select([same, reordered, known], [0, 1, 2], 3)
+
+
 def compare_passages(
     prints: Fingerprints, left: int, right: int, questions: Sequence[str], asked: NDArray[np.bool_]
 ) -> PassageChange:
     """Compare two runs' passages and answers on the questions that both were asked."""
-    one, other = prints.ranked[left], prints.ranked[right]
-    known = (one != UNKNOWN) & (other != UNKNOWN)
-    same = known & (one == other)
-    reordered = known & ~same & (prints.together[left] == prints.together[right])
-    kinds = np.select([same, reordered, known], [0, 1, 2], 3)
+    kinds = passage_codes(prints, left, right)
     alike = (prints.answers[left] == prints.answers[right]) & (prints.answers[left] != UNKNOWN)
     by_question = {questions[at]: KINDS[kinds[at]] for at in np.flatnonzero(asked).tolist()}
     counts = np.bincount(kinds[asked], minlength=len(KINDS)).tolist()
@@ -93,3 +106,18 @@ def attribute(change: PassageChange) -> Attribution:
     if asked and len(change.identical_responses) == asked:
         return Attribution.NO_EFFECT_POSSIBLE
     return Attribution.GENERATION if change.same == asked > 0 else Attribution.UNKNOWN
+
+
+def by_passages(deltas: Floats, codes: Codes) -> tuple[PassageClass, ...]:
+    """Split a mean difference by what became of the passages; nothing where all are of one kind.
+
+    Args:
+        deltas: (questions,), nan where the question is not compared.
+        codes: (questions,), as `passage_codes` gives them.
+    """
+    scored = ~np.isnan(deltas)
+    found = np.unique(codes[scored])
+    if found.size < 2:
+        return ()
+    classes = [(KINDS[code], deltas[scored & (codes == code)]) for code in found.tolist()]
+    return tuple(PassageClass(kind, float(own.mean()), own.size) for kind, own in classes)

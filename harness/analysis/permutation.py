@@ -14,7 +14,7 @@ EXACT_UP_TO = 24
 """Changed questions for which every choice of signs is counted."""
 
 BLOCK = 2_048
-"""Sign flips held in memory at a time."""
+"""Rows, and sign flips, held in memory at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def sign_flip(rows: Sequence[Floats], flips: int, seed: int) -> list[SignFlip]:
         seed: Of the random signs.
     """
     found: dict[int, SignFlip] = {}
-    many = []
+    many: list[int] = []
     for at, row in enumerate(rows):
         deltas = row[~np.isnan(row)]
         changed = deltas[deltas != 0]
@@ -48,9 +48,10 @@ def sign_flip(rows: Sequence[Floats], flips: int, seed: int) -> list[SignFlip]:
             found[at] = SignFlip(exact(changed), smallest_p(deltas.size), "exact")
         else:
             many.append(at)
-    if many:
-        sampled = monte_carlo(np.nan_to_num(np.array([rows[at] for at in many])), flips, seed)
-        for at, p in zip(many, sampled, strict=True):
+    for start in range(0, len(many), BLOCK):
+        block = many[start : start + BLOCK]
+        deltas = np.nan_to_num(np.array([rows[at] for at in block]))
+        for at, p in zip(block, monte_carlo(deltas, flips, seed), strict=True):
             found[at] = bounded_by_size(p, rows[at][~np.isnan(rows[at])], flips)
     return [found[at] for at in range(len(rows))]
 

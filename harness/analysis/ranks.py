@@ -1,6 +1,6 @@
 """What ranked passages say without asking anybody again: where the first useful one stands."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -10,9 +10,6 @@ from harness.analysis.tables import StudyTable
 from harness.records import Label, Question, Response
 
 USEFUL = "passage_useful"
-
-Useful = Mapping[tuple[str, int], tuple[bool, ...]]
-"""(question id, repeat) -> whether each passage is useful, in rank order."""
 
 
 def retrieval_facts(study: StudyTable) -> tuple[RetrievalFacts, ...]:

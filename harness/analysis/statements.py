@@ -1,7 +1,6 @@
-"""What was learnt from the contrasts, as findings: numbers and ids, no words."""
+"""What each contrast says, as findings: numbers and ids, no words."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 
 from harness.analysis.findings import shown
 from harness.analysis.results import (
@@ -11,7 +10,6 @@ from harness.analysis.results import (
     Contrast,
     Difference,
     Finding,
-    Interaction,
     Passages,
     Severity,
     Verdict,
@@ -23,30 +21,13 @@ CLAIMS = {Verdict.BETTER, Verdict.WORSE, Verdict.DIFFERENT}
 
 
 def statements(analysis: Analysis) -> Iterator[Finding]:
-    """Yield what the contrasts and their designs say."""
-    retrieval = {m.metric for m in analysis.means if m.layer is Layer.RETRIEVAL}
+    """Yield what each contrast says."""
+    layers = {metric.metric: metric.layer for metric in analysis.means}
     for contrast in analysis.contrasts:
-        yield from contradictions(contrast, retrieval)
+        yield from contradictions(contrast, layers)
         yield from claims(contrast)
         yield from changed_answers(contrast)
         yield from by_construction(contrast)
-    yield from credits_(analysis.contrasts)
-    yield from beyond_chance(analysis)
-    for interaction in analysis.interactions:
-        yield from dependence(interaction)
-    for pair in analysis.confounded:
-        if pair.missing:
-            yield Finding(
-                "confounded",
-                Severity.NOTE,
-                numbers={"factors": len(pair.changes), "missing": len(pair.missing)},
-                groups={
-                    "factors": tuple(change.factor for change in pair.changes),
-                    "words": tuple(" ".join(run.words) for run in pair.missing if run.words),
-                },
-                left=pair.left,
-                right=pair.right,
-            )
 
 
 def about(contrast: Contrast, kind: str, severity: Severity, **facts: object) -> Finding:
@@ -67,15 +48,21 @@ def values_of(change: Change) -> dict[str, str]:
     return {"left_value": shown(change.left), "right_value": shown(change.right)}
 
 
-def contradictions(contrast: Contrast, retrieval: Iterable[str]) -> Iterator[Finding]:
-    """Yield retrieval metrics that differ where the passages do not: that cannot be."""
+def contradictions(contrast: Contrast, layers: Mapping[str, Layer]) -> Iterator[Finding]:
+    """Yield scores that differ where what they judge does not: that cannot be."""
     same = {q for q, kind in contrast.passages.by_question.items() if kind is Passages.SAME}
+    identical = same & set(contrast.passages.identical_responses)
     for difference in contrast.differences:
-        differing = tuple(q for q in (*difference.won, *difference.lost) if q in same)
-        if difference.metric in retrieval and differing:
+        layer = layers.get(difference.metric, Layer.OVERALL)
+        if layer is Layer.COST:
+            continue
+        retrieval = layer is Layer.RETRIEVAL
+        equal = same if retrieval else identical
+        differing = tuple(q for q in (*difference.won, *difference.lost) if q in equal)
+        if differing:
             yield about(
                 contrast,
-                "retrieval_scores_differ",
+                "retrieval_scores_differ" if retrieval else "judged_unequally",
                 Severity.ERROR,
                 metric=difference.metric,
                 numbers={"differing": len(differing)},
@@ -158,95 +145,3 @@ def by_construction(contrast: Contrast) -> Iterator[Finding]:
             groups={"gained": won, "lost": lost},
             questions=(*won, *lost),
         )
-
-
-def credits_(contrasts: Iterable[Contrast]) -> Iterator[Finding]:
-    """Yield the questions that one change of a factor turned in every contrast that makes it."""
-    alike: dict[tuple[str, str, str], list[Difference]] = defaultdict(list)
-    for contrast in contrasts:
-        right = contrast.difference(RIGHT)
-        if right is not None:
-            values = values_of(contrast.change)
-            alike[contrast.factor, values["left_value"], values["right_value"]].append(right)
-    for (factor, left, right_value), rows in alike.items():
-        for direction in ("won", "lost"):
-            turned = [set(row.won if direction == "won" else row.lost) for row in rows]
-            always = set.intersection(*turned)
-            if always:
-                first = rows[0].won if direction == "won" else rows[0].lost
-                yield Finding(
-                    "credit",
-                    Severity.FINDING,
-                    numbers={"contrasts": len(rows)},
-                    names={
-                        "left_value": left,
-                        "right_value": right_value,
-                        "direction": direction,
-                    },
-                    factor=factor,
-                    questions=tuple(q for q in first if q in always),
-                )
-
-
-def beyond_chance(analysis: Analysis) -> Iterator[Finding]:
-    """Yield what the family as a whole could show, and did."""
-    family = analysis.family
-    rows = [d for c in analysis.contrasts for d in c.differences if d.p_adjusted is not None]
-    if not rows:
-        return
-    if family.smallest_p is not None and family.smallest_p > family.level:
-        yield Finding(
-            "nothing_can_be_significant",
-            Severity.WARNING,
-            numbers={
-                "tests": family.tests,
-                "smallest_p": family.smallest_p,
-                "level": family.level,
-            },
-        )
-    if not any(row.verdict in CLAIMS for row in rows):
-        yield Finding(
-            "nothing_beyond_chance",
-            Severity.WARNING,
-            numbers={
-                "contrasts": len(analysis.contrasts),
-                "tests": family.tests,
-                "smallest_adjusted": min(row.p_adjusted for row in rows if row.p_adjusted),
-            },
-        )
-
-
-def dependence(interaction: Interaction) -> Iterator[Finding]:
-    """Yield by how much one factor's effect on right/wrong depends on the other's value."""
-    names = values_of(interaction.first) | {
-        "second_factor": interaction.second.factor,
-        "second_left_value": shown(interaction.second.left),
-        "second_right_value": shown(interaction.second.right),
-    }
-    if interaction.missing:
-        yield Finding(
-            "missing_corner",
-            Severity.NOTE,
-            numbers={"missing": len(interaction.missing)},
-            names=names,
-            groups={
-                "words": tuple(" ".join(run.words) for run in interaction.missing if run.words)
-            },
-            factor=interaction.first.factor,
-        )
-    for row in interaction.differences:
-        if row.metric == RIGHT and row.mean:
-            numbers = {
-                key: value
-                for key, value in tested_numbers(row).items()
-                if key not in ("p_adjusted", "wins", "ties", "losses")
-            }
-            yield Finding(
-                "interaction",
-                Severity.FINDING,
-                numbers=numbers,
-                names=names,
-                factor=interaction.first.factor,
-                metric=row.metric,
-                questions=(*row.won, *row.lost),
-            )

@@ -6,7 +6,16 @@ from harness.config.entry import Composition, compose
 from harness.config.factors import Factors, content, factors_of, neutral_keys, plain
 from harness.config.naming import run_name, study_folder
 from harness.config.paths import PROJECT, file_hashes, project_path, shown_path, testset_path
-from harness.config.schema import STAGES, Collect, Evaluate, Report, Stage, Study, StudyRun
+from harness.config.schema import (
+    STAGES,
+    Collect,
+    Declared,
+    Evaluate,
+    Report,
+    Stage,
+    Study,
+    StudyRun,
+)
 
 
 def study_path(settings: Stage) -> Path:
@@ -19,6 +28,7 @@ __all__ = [
     "STAGES",
     "Collect",
     "Composition",
+    "Declared",
     "Evaluate",
     "Factors",
     "Report",

@@ -6,9 +6,18 @@ from hydra.core.config_store import ConfigStore
 from omegaconf import MISSING
 
 from harness.judge import JUDGES, Judge
-from harness.llm import EMBEDDERS
+from harness.llm import EMBEDDERS, Budget
 from harness.sources import CAPTIONERS, Index
 from harness.systems import GENERATORS, SYSTEMS, Prompt, System
+
+
+@dataclass
+class Declared:
+    """One test that a study declares before it collects."""
+
+    factor: str = MISSING
+    metric: str = MISSING
+    """A metric's name, or `right`."""
 
 
 @dataclass
@@ -31,6 +40,8 @@ class Study:
     """Names of metrics and presets."""
     repeats: int = 1
     """How often each question is asked."""
+    primary: list[Declared] = field(default_factory=list)
+    """Tests declared before collecting: [{factor: prompt, metric: faithfulness}]."""
 
 
 @dataclass
@@ -60,6 +71,8 @@ class Collect(Stage):
     """Collect a finished run once more; the old one is kept under another name."""
     give_up_after: int = 3
     """Stop when so many questions in a row fail."""
+    passages_from: str | None = None
+    """A run whose passages are read, instead of retrieving."""
 
 
 @dataclass
@@ -69,8 +82,11 @@ class Evaluate(Stage):
     runs: list[str] = field(default_factory=list)
     """Names of runs; none takes all of the study."""
     metrics: list[str] = field(default_factory=lambda: ["articles"])
+    """Names of metrics, presets and checks in `conf/check`, or a check's file."""
     dry_run: bool = False
     """Say what would be asked, and ask nothing."""
+    budget: Budget = field(default_factory=Budget)
+    """budget.calls=, .tokens=, .usd= or .minutes=: what the judge may spend."""
 
 
 @dataclass
@@ -83,7 +99,12 @@ class Report(Stage):
     """Show only the contrasts of this run."""
     factor: str | None = None
     """Show only the contrasts of this factor."""
+    cluster: str = "question"
+    """What is drawn by chance: question, or document (by the evidence)."""
+    suspects: bool = False
+    """List the verdicts that a person should look at, and nothing else."""
     language: str = "en"
+    """en, ja, zh_hant or zh_hans."""
 
 
 @dataclass

@@ -53,11 +53,13 @@ def ask_all(
 ) -> list[Finding]:
     """Return a finding for each, in order; one that could not be had says why.
 
+    Prompts that begin alike are sent one after another, for servers that keep what they read.
     A failure of the endpoint is final: its retries are the endpoint's own affair.
     """
     found: dict[int, Finding] = {}
     troubles: dict[int, _Trouble] = {}
-    waiting: dict[int, Request] = {index: ask.request for index, ask in enumerate(asks)}
+    order = sorted(range(len(asks)), key=lambda index: _words(asks[index].request))
+    waiting: dict[int, Request] = {index: asks[index].request for index in order}
 
     def done(_: int, __: Outcome) -> None:
         tick()
@@ -79,6 +81,10 @@ def ask_all(
         }
     found.update({index: trouble.finding for index, trouble in troubles.items()})
     return [found[index] for index in range(len(asks))]
+
+
+def _words(request: Request) -> list[str]:
+    return [message.content for message in request.messages]
 
 
 def status_of(error: EndpointError) -> Status:

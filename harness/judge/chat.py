@@ -1,6 +1,6 @@
 """A language model as judge, behind any chat endpoint."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -9,10 +9,12 @@ from omegaconf import MISSING
 
 from harness.errors import ConfigError, EndpointError
 from harness.judge.asking import Ask, ask_all, status_of
-from harness.judge.cases import Finding, Job, Kind
+from harness.judge.bill import Planned, Terms, planned
+from harness.judge.cases import Case, Finding, Job, Kind
 from harness.judge.claims import tidy
 from harness.judge.contract import Judge
 from harness.judge.languages import language
+from harness.judge.own import OwnCheck
 from harness.judge.prompt import inputs, prompt, wording
 from harness.judge.reading import UnreadableReply, read_reply
 from harness.judge.schemas import LABELS, schema
@@ -73,9 +75,22 @@ class ChatJudge(Judge):
             "embedder": self.embedder.identity(),
         }
 
+    def planned(
+        self,
+        cases: Sequence[Case],
+        checks: Collection[str],
+        calls: Calls,
+        own: Collection[OwnCheck] = (),
+    ) -> list[list[Planned]]:
+        terms = Terms(self.chat, self.ask, self._remembered, self.samples, self.batches)
+        return planned(terms, cases, checks, calls, own)
+
     def answer(self, asked: Sequence[Job], calls: Calls, tick: Callable[[], None]) -> list[Finding]:
         found = ask_all(self.chat, [self.ask(job) for job in asked], calls, tick)
         return self._compared(asked, found, calls)
+
+    def _remembered(self, asked: Sequence[Job], calls: Calls) -> list[Finding]:
+        return ask_all(self.chat, [self.ask(job) for job in asked], calls, lambda: None)
 
     def ask(self, job: Job) -> Ask:
         """Return the request for a job, with the reading of its reply."""

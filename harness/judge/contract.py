@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, product
 
+from harness.judge.bill import Planned
 from harness.judge.cases import Case, Finding, Job
 from harness.judge.checks import Check, checks_named
 from harness.judge.own import OwnCheck
@@ -73,6 +74,16 @@ class Judge:
     def answer(self, asked: Sequence[Job], calls: Calls, tick: Callable[[], None]) -> list[Finding]:
         """Return a finding for each job, in order. `tick` is called as each is done."""
         raise NotImplementedError
+
+    def planned(
+        self,
+        cases: Sequence[Case],
+        checks: Collection[str],
+        calls: Calls,
+        own: Collection[OwnCheck] = (),
+    ) -> list[list[Planned]]:
+        """Return the model calls that each case needs; none where no model is asked."""
+        return [[] for _ in cases]
 
     def judge(
         self,

@@ -6,12 +6,15 @@ labels: [names_it, does_not]
 counts: names_it
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import yaml  # type: ignore[import-untyped]
 
 from harness.errors import InputError, unknown
+from harness.records import Layer
 
 INPUTS = ("question", "response", "reference", "passages", "passage")
 """What a check may show the judge; `passage` asks about each passage by itself."""
@@ -35,6 +38,25 @@ class OwnCheck:
         if "passage" in self.inputs:
             return "passages"
         return "context" if "passages" in self.inputs else "response"
+
+    @property
+    def layer(self) -> Layer:
+        """Who is held responsible: the generator, but where the response is not looked at."""
+        return Layer.GENERATION if "response" in self.inputs else Layer.RETRIEVAL
+
+
+def own_layers(identity: Mapping[str, Any]) -> dict[str, Layer]:
+    """Return name -> layer of the checks of one's own that a judge has made of a run.
+
+    Args:
+        identity: What the run recorded of the judge, as `Run.judges` gives it.
+
+    >>> own_layers({"own": {"dated": {"question": "Dated?", "inputs": ["passage"],
+    ...     "labels": ["yes", "no"], "counts": "yes"}}})
+    {'dated': <Layer.RETRIEVAL: 'retrieval'>}
+    """
+    made: Mapping[str, Mapping[str, Any]] = identity.get("own", {})
+    return {name: OwnCheck(name=name, **said).layer for name, said in made.items()}
 
 
 def read_check(path: Path) -> OwnCheck:

@@ -56,7 +56,7 @@ class Budget:
         if self.usd is not None and model not in self.prices:
             raise ConfigError(
                 f"budget.usd={self.usd:g}, but no price is known for {model};"
-                f" set budget.prices.{model}.input and .output, in dollars a million tokens"
+                " write it into conf/prices.yaml, in dollars a million tokens"
             )
         tokens = sum(read + written for read, written in spent.tokens.values())
         limits = {

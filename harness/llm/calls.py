@@ -3,13 +3,9 @@
 One file that several processes and threads share. Failures are never stored.
 """
 
-import hashlib
 import json
-import os
-import platform
 import threading
 import time
-import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,13 +16,12 @@ from numpy.typing import NDArray
 from harness.errors import ConfigError, NotRecordedError
 from harness.llm.budget import Budget, Spent
 from harness.llm.database import Database
+from harness.llm.keys import canonical
+from harness.llm.leases import LEASE_SECONDS, is_gone
 
 Vector = NDArray[np.float32]
 
 MODES = ("readwrite", "read", "off")
-
-LEASE_SECONDS = 20.0
-"""How long a call counts as on its way after its process last said so."""
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS calls (
@@ -52,39 +47,15 @@ class Size:
     """On disk."""
 
 
-def call_key(content: Mapping[str, object]) -> str:
-    """Return the SHA-256 of the content as canonical JSON.
+@dataclass(frozen=True, slots=True)
+class Usual:
+    """What the remembered calls of one kind took."""
 
-    >>> call_key({"a": 1, "b": "x"}) == call_key({"b": "x", "a": 1})
-    True
-    """
-    return hashlib.sha256(canonical(content).encode("ascii")).hexdigest()
-
-
-def canonical(content: object) -> str:
-    """Return the one JSON spelling of a value: keys sorted, no spaces, ASCII, no NaN."""
-    return json.dumps(
-        content, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
-    )
-
-
-def new_owner() -> str:
-    """Return a name for a holder of leases, which tells others the process it lives in."""
-    return f"{platform.node()}/{os.getpid()}/{uuid.uuid4().hex}"
-
-
-def is_gone(owner: str) -> bool:
-    """Whether the owner's process is known to have ended: one of this machine, where seen."""
-    machine, process, _ = owner.split("/")
-    if os.name != "posix" or machine != platform.node():
-        return False
-    try:
-        os.kill(int(process), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        pass
-    return False
+    calls: int
+    seconds: float
+    """Mean, from sending to the last byte."""
+    output_tokens: float | None
+    """Mean; None where the endpoint counts none."""
 
 
 class Calls:
@@ -116,6 +87,12 @@ class Calls:
         self._started = time.monotonic()
         self._database = Database(self.path, _TABLES) if self.path is not None else None
 
+    @property
+    def spent(self) -> Spent:
+        """What this process has asked for so far."""
+        minutes = (time.monotonic() - self._started) / 60.0
+        return Spent(self.asked, self.tokens, minutes)
+
     def get(self, key: str) -> dict[str, object] | None:
         """Return what was stored under `key`, or None."""
         return self.get_many([key]).get(key)
@@ -127,6 +104,12 @@ class Calls:
         found = {k: json.loads(text) for k, text in self._database.find("calls", "payload", keys)}
         self._recall(len(found))
         return found
+
+    def known(self, keys: Sequence[str]) -> set[str]:
+        """Return those of the keys under which something is stored; none counts as recalled."""
+        if self._database is None:
+            return set()
+        return {key for key, _ in self._database.find("calls", "kind", keys)}
 
     def put(self, key: str, kind: str, payload: Mapping[str, object]) -> None:
         """Store a JSON object; at once, so that a killed process loses nothing that came.
@@ -170,8 +153,7 @@ class Calls:
                 " use cache=readwrite and a model that answers"
             )
         with self._lock:
-            minutes = (time.monotonic() - self._started) / 60.0
-            self.budget.check(Spent(self.asked, self.tokens, minutes), model)
+            self.budget.check(self.spent, model)
             self.asked += 1
 
     def about_to_send(self) -> None:
@@ -228,6 +210,18 @@ class Calls:
             vectors = connection.execute("SELECT count(*) FROM vectors").fetchone()[0]
             files = path.parent.glob(path.name + "*")
             return Size(dict(kinds), vectors, sum(file.stat().st_size for file in files))
+
+    def usual(self, kind: str) -> Usual | None:
+        """Return what a call of this kind (`chat gpt-4o`) took so far; None before the first."""
+        if self._database is None or not self._database.path.exists():
+            return None
+        with self._database.opened() as connection:
+            count, seconds, tokens = connection.execute(
+                "SELECT count(*), avg(json_extract(payload, '$.seconds')),"
+                " avg(json_extract(payload, '$.output_tokens')) FROM calls WHERE kind = ?",
+                [kind],
+            ).fetchone()
+        return Usual(count, seconds, tokens) if count else None
 
     def prune(self, before: float | None = None, kind: str | None = None) -> int:
         """Forget what was stored earlier than `before` (Unix time), of that kind if named.

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from harness.errors import EndpointError
-from harness.llm.calls import Calls, call_key
+from harness.llm.calls import Calls
+from harness.llm.keys import call_key
 from harness.llm.tokens import IMAGE_TOKENS, MESSAGE_TOKENS, estimate_tokens, fewest_tokens
 
 

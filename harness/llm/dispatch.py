@@ -8,8 +8,9 @@ from concurrent.futures import Future
 from dataclasses import replace
 
 from harness.errors import EndpointError
-from harness.llm.calls import LEASE_SECONDS, Calls, new_owner
+from harness.llm.calls import Calls
 from harness.llm.chat import Chat, OnDone, Outcome, Request, payload, remembered
+from harness.llm.leases import LEASE_SECONDS, new_owner
 from harness.llm.loop import submit
 
 POLL_SECONDS = 0.05

@@ -9,7 +9,8 @@ from functools import cache
 import numpy as np
 
 from harness.errors import ConfigError, EndpointError
-from harness.llm.calls import Calls, Vector, call_key
+from harness.llm.calls import Calls, Vector
+from harness.llm.keys import call_key
 from harness.records import Floats
 
 _one_at_a_time = threading.Lock()

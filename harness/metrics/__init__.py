@@ -14,6 +14,7 @@ from harness.metrics.costs import COSTS
 from harness.metrics.matching import char_f1, matches, normalise
 from harness.metrics.metric import AXES, Metric, Unit
 from harness.metrics.other_rules import OTHER_RULES
+from harness.metrics.own import own_share
 from harness.metrics.refusals import is_refusal
 from harness.metrics.scored import Scored, contradicted, entailed, share
 from harness.records import Layer, Status
@@ -32,6 +33,7 @@ __all__ = [
     "is_refusal",
     "matches",
     "normalise",
+    "own_share",
     "resolve",
     "share",
 ]

@@ -30,12 +30,19 @@ EN_SOURCE = (
 EN_WHAT = r"(?:information|mention|data|details?|answers?|indication|reference|evidence|results?)\b"
 EN_NOT = r"(?:\s?(?:not|n't)|not)"
 EN_HOW = r"(?:\s(?:explicitly|directly|specifically|clearly|actually|seem to|appear to))*\s"
-EN_SAY = (
-    r"(?:say|state|mention|specify|tell|indicate|address|discuss|reveal|disclose|answer|report"
-    r"|describe|(?:provide|contain|include|give|offer|have|cover)(?= (?:any|the|an|enough|such"
-    r"|sufficient|that|this|specific|details?|information|data|answer)\b))"
+EN_SPEAK = (
+    "say|state|mention|specify|tell|indicate|address|discuss|reveal|disclose|answer|report|describe"
 )
-EN_DOES_NOT_SAY = rf"(?:do|does|did){EN_NOT}{EN_HOW}{EN_SAY}"
+EN_HOLD = "(?:provide|contain|include|give|offer|have|cover)"
+EN_DO_NOT = rf"(?:do|does|did){EN_NOT}{EN_HOW}"
+EN_DOES_NOT_SAY = (
+    rf"{EN_DO_NOT}(?:{EN_SPEAK}|{EN_HOLD}(?= (?:any|the|an|enough|such|sufficient|that|this"
+    r"|specific|details?|information|data|answer)\b))"
+)
+EN_HAS_NO = (
+    r"\b(?:there (?:is|was|are|were)|contains?|provides?|has|have|find|found|offers?|includes?"
+    r"|gives?) (?:no|not enough|insufficient)\b"
+)
 EN_SAID = r"(?:mentioned|provided|specified|stated|discussed|disclosed|indicated|answered)\b"
 EN_HELD = r"(?:given|found|available|included|covered|reported|present|contained|described)\b"
 EN_IS_NOT = rf"\b(?:is|are|was|were){EN_NOT}{EN_HOW}(?:be )?"
@@ -59,9 +66,11 @@ REFUSALS = "|".join(
     (
         # The documents do not say.
         rf"^.{{0,12}}{ZH_SOURCE}.{{0,15}}?{ZH_NOT}{ZH_SAY}",
+        rf"^.{{0,12}}{ZH_SOURCE}[裡中內面]{{0,2}}(?:並|都|也)?(?:沒有|無)(?:這個|答案)?$",
         rf"^.{{0,30}}{ZH_NOT}(?:在|於|出現在|出現於).{{0,12}}{ZH_SOURCE}",
         rf"^[^,]{{0,40}}{EN_SOURCE}[^,]{{0,40}}\b{EN_DOES_NOT_SAY}",
-        rf"^(?:they|it)\s{EN_DOES_NOT_SAY}",
+        # "They" may be anybody: what they do not hold must be something to be read.
+        rf"^(?:they|it)\s{EN_DO_NOT}(?:{EN_SPEAK}|{EN_HOLD}\b[^,]{{0,30}} {EN_WHAT})",
         rf"{JA_WHAT}.{{0,12}}{JA_NOT}",
         # It is not mentioned.
         rf"^(?:並|也|都)?(?:沒有?|並未|未|無)(?:提到|提及|說明|記載|載明|{ZH_WHAT}$)",
@@ -72,8 +81,9 @@ REFUSALS = "|".join(
         # There is no information about it.
         r"^.{0,6}(?:沒有?|無|並[無未]|缺[乏少]|未能?)(?:找到|提供|包含|發現)?"
         rf"{ZH_ABOUT}.{{0,20}}{ZH_WHAT}",
-        r"^.{0,40}\b(?:there (?:is|was|are|were)|contains?|provides?|has|have|find|found|offers?"
-        rf"|includes?|gives?) (?:no|not enough|insufficient)\b.{{0,30}}{EN_WHAT}",
+        rf"^.{{0,40}}{EN_HAS_NO}.{{0,30}}(?!evidence){EN_WHAT}",
+        # That there is no evidence may be the answer, where it is not the documents' evidence.
+        rf"^(?=.*{EN_SOURCE}).{{0,40}}{EN_HAS_NO}.{{0,30}}\bevidence\b",
         rf"^(?:no|not enough|insufficient) (?:\w+ )?{EN_WHAT}",
         # I cannot find, answer or know it.
         rf"^.{{0,8}}(?:找不到|查不到|查無|沒有?[找查]到|未能?找到|尋找不到|{ZH_UNABLE}找到)",

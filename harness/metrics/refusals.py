@@ -23,6 +23,7 @@ _SENTENCE_END = re.compile(
 _BLANKS = re.compile(r"[^\S\n]+")
 _COMMA = re.compile(r",\s*")
 _JAPANESE_COMMA = re.compile(r"[,、]\s*")
+_CONCESSION = re.compile(r"^(?:while|although|(?:even )?though|whereas)\b")
 _KANA = re.compile(r"[\u3041-\u3096]")
 
 
@@ -49,14 +50,15 @@ def _reading(clauses: list[str]) -> bool | None:
     """Return True for a sentence that refuses, False for one beside the point, None for content.
 
     After a clause that refuses, or that sends the reader elsewhere, more of the same may follow,
-    but for an answer that says it is one.
+    but for an answer that says it is one. "While they do not say, ..." leads to the main clause.
     """
     refuses = settled = False
     for clause in clauses:
         if re.search(ANSWERS, clause):
             return None
         if re.search(REFUSALS, clause):
-            refuses = settled = True
+            refuses = True
+            settled = settled or not _CONCESSION.match(clause)
         elif re.search(ASIDES, clause):
             settled = True
         elif not settled and not re.search(LEAD_INS, clause):

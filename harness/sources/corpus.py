@@ -1,4 +1,4 @@
-"""Read a corpus: files and folders of PDF, plain text and Markdown."""
+"""Read a corpus: files and folders of PDF, text, Markdown and a few kinds more."""
 
 import hashlib
 import re
@@ -9,11 +9,17 @@ from pathlib import Path
 
 from harness.errors import InputError
 from harness.sources.cleaning import clean
+from harness.sources.community import LOADERS, read_other
 from harness.sources.documents import Document, Figure, Found, Page, Sheet
 from harness.sources.pdf import read_pdf
 from harness.sources.plain import read_markdown, read_text
 
-PLAIN = {".txt": read_text, ".md": read_markdown, ".markdown": read_markdown}
+PLAIN = {
+    ".txt": read_text,
+    ".md": read_markdown,
+    ".markdown": read_markdown,
+    **dict.fromkeys(LOADERS, read_other),
+}
 KINDS = (".pdf", *PLAIN)
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".avif", ".svg")
 """In a folder these are left to the Markdown files that show them."""

@@ -2,6 +2,7 @@
 
 import ctypes
 import hashlib
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -67,9 +68,9 @@ def _placed(drawn: Iterable[Mark], clip: Box | None, matrices: list[Any]) -> Ite
     """Clip the marks and move them from their form to the page."""
     for mark in drawn:
         box = mark.box if clip is None else mark.box.clipped(clip)
-        if box.width < 0 or box.height < 0:
-            continue
-        yield replace(mark, box=_transformed(box, matrices))
+        placed = _transformed(box, matrices)
+        if box.has_extent and math.isfinite(placed.area):
+            yield replace(mark, box=placed)
 
 
 def _transformed(box: Box, matrices: list[Any]) -> Box:

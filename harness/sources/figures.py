@@ -14,6 +14,8 @@ from harness.sources.pictures import LONGEST_SIDE, MOST_PIXELS, Picture, encode
 DRAWING_DPI = 170.0
 BACKDROP = 0.85
 """Share of the page from which on a mark is the page's own ground, or a scan of it."""
+FEWEST_LETTERS = 20
+"""Of a page with text; a scan that is stamped with a page number has none."""
 FILLS = 0.85
 """Share of a region from which on an image is all of it, and the rest is ornament."""
 BLEED = 3.0
@@ -33,7 +35,7 @@ TITLE = re.compile(
 )
 
 
-def figures_of(page: Any, lines: Sequence[Span]) -> list[Found]:
+def figures_of(page: Any, spans: Sequence[Span]) -> list[Found]:
     """Return the figures of a pypdfium2 page, from top to bottom.
 
     A table of rules is none, nor are a trimmed header band and the ground of the page. The
@@ -41,7 +43,7 @@ def figures_of(page: Any, lines: Sequence[Span]) -> list[Found]:
 
     Args:
         page: The page, of a document that is open.
-        lines: Its text.
+        spans: Its text.
 
     Raises:
         OversizedError: an image of the page is too large to decode, so nothing was rendered.
@@ -49,7 +51,8 @@ def figures_of(page: Any, lines: Sequence[Span]) -> list[Found]:
     sheet = Box(*page.get_bbox())
     marks = [mark for mark in marks_of(page, MOST_PIXELS) if mark.box.clipped(sheet).has_extent]
     found = []
-    groups = regions(_foreground(marks, sheet, bool(lines)), sheet)
+    has_text = sum(len(span.text.strip()) for span in spans) >= FEWEST_LETTERS
+    groups = regions(_foreground(marks, sheet, has_text), sheet)
     for group in sorted(groups, key=_from_the_top):
         image = _only_image(group)
         if image is not None and image.raster is not None:
@@ -60,7 +63,7 @@ def figures_of(page: Any, lines: Sequence[Span]) -> list[Found]:
         if not is_figure(group) or not _is_worth_a_look(box):
             continue
         if kind == "drawing":
-            box = _with_labels(box, group, lines).grown(MARGIN).clipped(sheet)
+            box = _with_labels(box, group, spans).grown(MARGIN).clipped(sheet)
         picture = render(page, box, dpi)
         if picture is not None:
             found.append(Found(picture, content or picture.sha256, kind, box))
@@ -124,7 +127,7 @@ def _is_worth_a_look(box: Box) -> bool:
     return has_size(box) and longer <= MOST_ELONGATED * shorter
 
 
-def _with_labels(box: Box, group: Sequence[Mark], lines: Sequence[Span]) -> Box:
+def _with_labels(box: Box, group: Sequence[Mark], spans: Sequence[Span]) -> Box:
     """Return the box grown by the text around a chart: ticks, axis titles, its own title.
 
     A chart in a frame, or on a panel, has its labels inside; a frame around the bars alone has
@@ -132,12 +135,12 @@ def _with_labels(box: Box, group: Sequence[Mark], lines: Sequence[Span]) -> Box:
     """
     framed = any(m.kind is Kind.PLATE and m.box.area >= FILLS * box.area for m in group)
     for _ in range(3):
-        for line in lines:
+        for line in spans:
             if _labels(line.box, box, framed):
                 box = box.union(line.box)
     if framed:
         return box
-    titles = [line.box for line in lines if TITLE.match(line.text) and _near(line.box, box)]
+    titles = [line.box for line in spans if TITLE.match(line.text) and _near(line.box, box)]
     return around([box, *titles[:1]])
 
 

@@ -79,11 +79,20 @@ def lines_of(textpage: Any) -> list[Line]:
             continue
         ends = code == 2 and pdfium.FPDFText_IsHyphen(textpage, i) == 1
         codes.append(ord(HYPHEN) if ends else code)
-        boxes.append(None if ends or chr(code).isspace() else Box(*textpage.get_charbox(i)))
+        boxes.append(None if ends or chr(code).isspace() else _box(textpage, i))
         if ends:
             lines += _line(codes, boxes)
             codes, boxes = [], []
     return lines + _line(codes, boxes)
+
+
+def _box(textpage: Any, index: int) -> Box | None:
+    from pypdfium2 import PdfiumError
+
+    try:
+        return Box(*textpage.get_charbox(index))
+    except PdfiumError:
+        return None
 
 
 def _line(codes: Sequence[int], boxes: Sequence[Box | None]) -> list[Line]:

@@ -1,6 +1,7 @@
 """PDF files by pdfium: the text of each page and its figures."""
 
 import threading
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ _PDFIUM = threading.Lock()
 """pdfium may be in one thread at a time only."""
 
 
-def read_pdf(path: Path, data: bytes, with_figures: bool = True) -> list[Sheet]:
-    """Return the pages of a PDF.
+@lru_cache(maxsize=8)
+def read_pdf(path: Path, data: bytes, with_figures: bool = True) -> tuple[Sheet, ...]:
+    """Return the pages of a PDF. The last few are remembered, for variants that share a corpus.
 
     Raises:
         InputError: it is damaged, needs a password, or no page has any text.
@@ -33,7 +35,7 @@ def read_pdf(path: Path, data: bytes, with_figures: bool = True) -> list[Sheet]:
                 ) from error
             raise InputError(f"{path}: not a PDF that can be read ({error})") from error
         try:
-            pages = [_page(document, i, with_figures) for i in range(len(document))]
+            pages = tuple(_page(document, i, with_figures) for i in range(len(document)))
         finally:
             document.close()
     if not any(page.text.strip() for page in pages):
@@ -62,4 +64,6 @@ def _page(document: Any, index: int, with_figures: bool) -> Sheet:
             found = tuple(figures_of(page, [span for line in lines for span in line.spans]))
         except OversizedError:
             counts["pages_with_oversized_images"] = 1
+        except PdfiumError:
+            counts["pages_with_unreadable_figures"] = 1
     return Sheet(text.text, found, counts)

@@ -15,16 +15,16 @@ LARGEST_PICTURE = 50_000_000
 """Bytes."""
 
 
-def read_text(path: Path, data: bytes) -> list[Sheet]:
+def read_text(path: Path, data: bytes) -> tuple[Sheet, ...]:
     """Return the pages of a plain text file; a form feed ends a page.
 
     Raises:
         InputError: the file is not UTF-8 (or UTF-16 with its mark).
     """
-    return [Sheet(text) for text in _decoded(path, data).split("\f")]
+    return tuple(Sheet(text) for text in _decoded(path, data).split("\f"))
 
 
-def read_markdown(path: Path, data: bytes) -> list[Sheet]:
+def read_markdown(path: Path, data: bytes) -> tuple[Sheet, ...]:
     """Return a Markdown file as one page, with the pictures that it shows from its own folder.
 
     Pictures behind an address (`https://...`) are not fetched.
@@ -33,7 +33,7 @@ def read_markdown(path: Path, data: bytes) -> list[Sheet]:
         InputError: it is not UTF-8, or a picture is missing, broken, too large or elsewhere.
     """
     text = _decoded(path, data)
-    return [Sheet(text, tuple(_pictures(path, text)))]
+    return (Sheet(text, tuple(_pictures(path, text))),)
 
 
 def _decoded(path: Path, data: bytes) -> str:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from omegaconf import MISSING
 
-from harness.errors import ConfigError, EndpointError
+from harness.errors import ConfigError, EndpointError, RunError
 from harness.llm import Chat, Embedder, Request
 from harness.records import Answer, Query
 from harness.sources import Caption, Captioner, Index, Passages, build_passages, read_corpus
 from harness.systems.extractive import Extractive
 from harness.systems.index import VectorIndex, open_index, retriever
 from harness.systems.prompts import Prompt
-from harness.systems.system import Bench, System
+from harness.systems.system import Bench, Found, System
 
 if TYPE_CHECKING:
     from langchain_core.retrievers import BaseRetriever
@@ -63,50 +63,45 @@ class Rag(System):
         built = build_passages(documents, self.index, self.captioner, bench.calls, bench.cache)
         index = open_index(built.passages, self.embedder, bench)
         yield OpenRag(
-            self, bench, built, index, retriever(index, self.embedder, bench.calls, self.top_k)
+            self,
+            Reader(self, bench),
+            built,
+            index,
+            retriever(index, self.embedder, bench.calls, self.top_k),
         )
+
+    @contextmanager
+    def open_on(self, found: Found, bench: Bench) -> Iterator["HandedRag"]:
+        """Read what was found elsewhere: no index is opened, and nothing is retrieved."""
+        yield HandedRag(Reader(self, bench), found)
 
 
 @dataclass(frozen=True, slots=True)
-class OpenRag:
-    """The built-in system with its index at hand."""
+class Reader:
+    """What comes after retrieval: the prompt, and the generator that reads the passages."""
 
     config: Rag
     bench: Bench
-    built: Passages
-    index: VectorIndex
-    retriever: "BaseRetriever"
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """What shaped the answers beyond the configuration."""
+        """What shaped the answers beyond the configuration and the passages."""
+        chat = self.config.chat
         return {
-            "index": {
-                "fingerprint": self.index.fingerprint,
-                "passages": len(self.index.passages),
-                **self.index.search,
-            },
-            "ingest": dict(self.built.counts),
             "prompt_sha256": self.config.prompt.sha256,
-            "models": self.config.models(),
-            "generator": self.config.chat.label,
-            "notes": ["ignores_prompts"] if isinstance(self.config.chat, Extractive) else [],
+            "models": {"chat": chat.identity()},
+            "generator": chat.label,
+            "notes": ["ignores_prompt"] if isinstance(chat, Extractive) else [],
         }
 
-    @property
-    def captions(self) -> tuple[Caption, ...]:
-        """What the index was told about figures."""
-        return self.built.captions
-
-    def answer(self, query: Query) -> Answer:
-        """Retrieve, then generate."""
-        found = self.retrieve(query)
-        chat = self.config.chat
+    def read(self, query: Query, found: Answer) -> Answer:
+        """Return what was found with the text that is made of it."""
+        chat, calls = self.config.chat, self.bench.calls
         if isinstance(chat, Extractive):
-            calls, embedder = self.bench.calls, self.config.embedder
-            return replace(found, text=chat.read(query.text, found.passages, embedder, calls))
+            text = chat.read(query.text, found.passages, self.config.embedder, calls)
+            return replace(found, text=text)
         messages = self.config.prompt.messages(query.text, found.passages)
-        reply = chat.complete(Request(messages, sample=query.repeat), self.bench.calls)
+        reply = chat.complete(Request(messages, sample=query.repeat), calls)
         if not reply.text.strip() and reply.reasoning:
             raise EndpointError(
                 f"{chat.label} put its whole reply into the reasoning field and answered nothing; "
@@ -120,6 +115,40 @@ class OpenRag:
             input_tokens=reply.input_tokens,
             output_tokens=reply.output_tokens,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRag:
+    """The built-in system with its index at hand."""
+
+    config: Rag
+    reader: Reader
+    built: Passages
+    index: VectorIndex
+    retriever: "BaseRetriever"
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """What shaped the answers beyond the configuration."""
+        return {
+            **self.reader.provenance,
+            "index": {
+                "fingerprint": self.index.fingerprint,
+                "passages": len(self.index.passages),
+                **self.index.search,
+            },
+            "ingest": dict(self.built.counts),
+            "models": self.config.models(),
+        }
+
+    @property
+    def captions(self) -> tuple[Caption, ...]:
+        """What the index was told about figures."""
+        return self.built.captions
+
+    def answer(self, query: Query) -> Answer:
+        """Retrieve, then generate."""
+        return self.reader.read(query, self.retrieve(query))
 
     def retrieve(self, query: Query) -> Answer:
         """Return the passages as an answer still without text.
@@ -137,3 +166,28 @@ class OpenRag:
             corpus_size=len(self.index.passages),
             retrieval_seconds=time.perf_counter() - started,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class HandedRag:
+    """The built-in system's generator on passages that another run retrieved."""
+
+    reader: Reader
+    found: Found
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """What shaped the answers beyond the configuration and the passages."""
+        return self.reader.provenance
+
+    @property
+    def captions(self) -> tuple[Caption, ...]:
+        """None: it has no index of its own."""
+        return ()
+
+    def answer(self, query: Query) -> Answer:
+        """Generate from what the other run found; it has failed where that run did."""
+        found = self.found.get((query.id, query.repeat))
+        if found is None:
+            raise RunError(f"the other run failed on '{query.id}', so there are no passages")
+        return self.reader.read(query, found)

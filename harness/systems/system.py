@@ -1,13 +1,18 @@
 """What every system under test is: configuration that can be opened, then asked."""
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from harness.errors import ConfigError
 from harness.llm import Calls
 from harness.records import Answer, Query
 from harness.sources import Caption
+
+Found = Mapping[tuple[str, int], Answer]
+"""(question id, repeat) -> what another run retrieved for it, as an answer still without text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,13 @@ class System:
     def open(self, bench: Bench) -> AbstractContextManager[Answerer]:
         """Make the system ready; whatever it holds is released at the end."""
         raise NotImplementedError
+
+    def open_on(self, found: Found, bench: Bench) -> AbstractContextManager[Answerer]:
+        """Make ready only what comes after retrieval: it reads what was found elsewhere."""
+        raise ConfigError(
+            "this system retrieves for itself and cannot be handed passages: "
+            "passages_from= goes with system=rag"
+        )
 
     def inactive(self) -> frozenset[str]:
         """Names of settings that another setting switches off."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.analysis import MetricFacts, RunFacts, StudyTable, study_table
-from harness.records import Layer, Passage, Question, Response, Score
+from harness.records import Layer, Passage, Question, Response, Score, Verdict
 
 CELLS = json.loads(
     (Path(__file__).parent.parent / "data/analysis/article_c_cells.json").read_text("utf-8")
@@ -42,6 +42,13 @@ def article_study() -> StudyTable:
             (run, question, 0): CELLS["grades"][i][j]
             for i, run in enumerate(CELLS["variants"])
             for j, question in enumerate(CELLS["questions"])
+        },
+        # the two passages that help with q1 stand at ranks 8 and 9: average precision 0.174
+        {
+            "ctx_k9": [
+                Verdict("llama3.1", "q1", 0, "passage_useful", rank, label=int(rank >= 7))
+                for rank in range(9)
+            ]
         },
     )
 

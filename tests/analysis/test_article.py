@@ -154,6 +154,31 @@ def test_retrieval_is_saturated(analysis: Analysis) -> None:
     )
 
 
+def test_a_smaller_k_would_have_missed_q1(analysis: Analysis) -> None:
+    """The first passage that helps stands at rank 8 of ctx_k9: k = 4 cannot reach it."""
+    [finding] = of_kind(analysis, "deeper_rank")
+    assert (finding.run, finding.questions) == ("ctx_k9", ("q1",))
+    assert finding.numbers == {"k": 4, "k_returned": 9}
+    assert [facts.first_useful for facts in analysis.retrieval] == [(8,)]
+
+
+def test_one_cell_is_not_a_finding(analysis: Analysis) -> None:
+    """q1 under ctx_k9 is right, yet faithfulness is 0.0 on two claims."""
+    [finding] = of_kind(analysis, "one_cell")
+    assert (finding.run, finding.metric, finding.questions) == ("ctx_k9", "faithfulness", ("q1",))
+    assert finding.numbers == {"value": 0.0, "units": 2}
+
+
+def test_what_may_be_believed(analysis: Analysis) -> None:
+    """Context precision and context recall cannot tell right answers from wrong ones here."""
+    untrusted = of_kind(analysis, "metric_not_trusted")
+    assert [f.metric for f in untrusted] == ["context_precision", "context_recall"]
+    trusted = of_kind(analysis, "metric_trusted")
+    assert [f.metric for f in trusted] == ["faithfulness", "answer_relevancy"]
+    gaps = [f.numbers["gap"] for f in (*untrusted, *trusted)]
+    assert gaps == pytest.approx([-0.005, -0.036, 0.441, 0.408], abs=1.1e-3)
+
+
 def test_findings_carry_what_their_kind_promises(analysis: Analysis) -> None:
     """Whoever words a finding may rely on `KINDS`."""
     for finding in analysis.findings:

@@ -212,6 +212,22 @@ def test_same_passages_with_other_retrieval_scores_are_an_error(study: Builder) 
     assert (first.metric, first.questions) == ("context_recall", ("q2",))
 
 
+def test_equal_answers_that_are_judged_unequally_are_an_error(study: Builder) -> None:
+    """The same answer to the same passages, scored 0.5 and 0.9: no factor did that."""
+    same = {"P": [["a"], ["b"]], "Q": [["a"], ["b"]]}
+    table = study(
+        metrics={FAITHFULNESS: {"P": [0.5, 0.5], "Q": [0.9, 0.5]}},
+        passages=same,
+        answers={"P": ["x", "y"], "Q": ["x", "y"]},
+    )
+
+    found = analyse(table)
+
+    assert found.findings[0].kind == "judged_unequally"
+    assert found.findings[0].questions == ("q1",)
+    assert only(table, "faithfulness").verdict is Verdict.NO_EVIDENCE
+
+
 def test_other_judges_are_not_compared(study: Builder) -> None:
     """Scores of two judges or prompts under one name are not one metric (cases L09, L17)."""
     one = RunFacts("P", "P", leaves={"top_k": 1}, scored_by={"faithfulness": "h1"})

@@ -37,6 +37,18 @@ def test_repeats_are_averaged_first() -> None:
     assert cube.statuses.item() == "ok"
 
 
+def test_the_order_of_repeats_parts_no_equal_means() -> None:
+    """0.1, 0.2, 0.3 and 0.3, 0.2, 0.1 have one mean, to the bit."""
+    rows = {
+        "p": [score("q1", value, n) for n, value in enumerate((0.1, 0.2, 0.3))],
+        "q": [score("q1", value, n) for n, value in enumerate((0.3, 0.2, 0.1))],
+    }
+
+    values = score_cube(["p", "q"], ["q1"], [METRIC], rows).values
+
+    assert values[0] == values[1]
+
+
 def test_all_repeats_missing_is_na_with_the_first_reason() -> None:
     """NA is never zero."""
     rows = [score("q1", None, 0, status="no_claims"), score("q1", float("nan"), 1, status="budget")]

@@ -10,14 +10,6 @@ from harness.records import Layer
 Builder = Callable[..., StudyTable]
 
 
-def test_the_article_s_odd_cell_is_one_cell(article: StudyTable) -> None:
-    """q1 under ctx_k9 is right, yet faithfulness is 0.0 on two claims: not a finding."""
-    [finding] = [f for f in analyse(article).findings if f.kind == "one_cell"]
-
-    assert (finding.run, finding.metric, finding.questions) == ("ctx_k9", "faithfulness", ("q1",))
-    assert finding.numbers == {"value": 0.0, "units": 2}
-
-
 def test_metrics_of_harm_are_worst_at_one(study: Builder) -> None:
     """Both of two claims hallucinated beside a right answer; neutral metrics have no worst."""
     harm = MetricFacts("hallucination", Layer.GENERATION, higher_is_better=False)

@@ -3,7 +3,17 @@ from dataclasses import replace
 
 import pytest
 
-from harness.analysis import KINDS, MetricFacts, StudyTable, analyse, as_json, shown
+from harness.analysis import (
+    KINDS,
+    MetricFacts,
+    Options,
+    Primary,
+    RunFacts,
+    StudyTable,
+    analyse,
+    as_json,
+    shown,
+)
 from harness.analysis.results import Finding, Severity
 from harness.records import Layer
 
@@ -70,3 +80,42 @@ def test_a_study_of_one_run_has_nothing_to_compare(study: Builder) -> None:
     assert found.family.level == 0.05
     assert found.outcomes.unknown == ("q1", "q2")
     assert found.findings == ()
+
+
+def test_a_declared_test_that_nobody_makes_is_named(study: Builder) -> None:
+    """A promise that the runs do not keep, or a misspelt metric, is said aloud."""
+    table = study(right={"P": [1], "Q": [0]})
+    promised = (Primary("top_k", "right"), Primary("top_k", "rigth"), Primary("prompt", "right"))
+
+    found = analyse(table, Options(primary=promised)).findings
+
+    named = [(f.factor, f.metric) for f in found if f.kind == "primary_not_tested"]
+    assert named == [("top_k", "rigth"), ("prompt", "right")]
+
+
+def test_a_pair_that_nothing_separates_is_named(study: Builder) -> None:
+    """Two factors at once, and the words that make the run between."""
+    one = RunFacts("P", "P", leaves={"top_k": 1, "index.contents": "text"})
+    two = RunFacts("Q", "Q", leaves={"top_k": 2, "index.contents": "ctx"})
+
+    found = analyse(study(right={"P": [1], "Q": [0]}, runs={"P": one, "Q": two})).findings
+
+    [finding] = [f for f in found if f.kind == "confounded"]
+    assert finding.groups == {
+        "factors": ("top_k", "index.contents"),
+        "words": ("variant=P variant.top_k=2",),
+    }
+
+
+def test_missing_cells_that_fall_on_one_side_are_a_warning(study: Builder) -> None:
+    """Six NA on the right and none on the left happen once in 32 by chance; one and none often."""
+    metric = MetricFacts("faithfulness", Layer.GENERATION)
+    low = [0.1] * 20
+
+    def warned(missing: int) -> bool:
+        rows = {"P": low, "Q": [0.9] * (20 - missing) + [None] * missing}
+        found = analyse(study(metrics={metric: rows})).findings
+        return any(f.kind == "missing_not_at_random" for f in found)
+
+    assert warned(6)
+    assert not warned(1)

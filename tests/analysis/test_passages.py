@@ -1,10 +1,11 @@
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from harness.analysis import RunFacts, StudyTable, analyse, study_table
 from harness.analysis.passages import attribute, compare_passages, fingerprints
-from harness.analysis.results import Attribution, PassageChange, Passages
+from harness.analysis.results import Attribution, PassageChange, PassageClass, Passages
 from harness.records import Passage, Question, Response
 
 Builder = Callable[..., StudyTable]
@@ -54,6 +55,22 @@ def test_repeats_that_agree_count_once() -> None:
     assert compare(table).identical_responses == ("q1",)
 
 
+def test_repeats_that_differ_are_compared_one_by_one() -> None:
+    """Two of three answers alike is not one of three alike."""
+    rows = [Response("q1", n, "ask", "reference", "text", "x") for n in range(3)]
+    two = [*rows[:2], replace(rows[2], response="y")]
+    one = [rows[0], *(replace(row, response="y") for row in rows[1:])]
+    table = study_table(
+        [RunFacts("P", "P"), RunFacts("Q", "Q", leaves={"top_k": 2})],
+        [Question("q1", "ask", "reference", "text")],
+        [],
+        {},
+        {"P": two, "Q": one},
+    )
+
+    assert compare(table).identical_responses == ()
+
+
 def test_passages_without_text_go_by_their_ids() -> None:
     """Some systems tell only the names of what they retrieved."""
 
@@ -100,3 +117,20 @@ def test_runs_that_share_no_question_are_not_attributed(study: Builder) -> None:
     assert contrast.attribution is Attribution.UNKNOWN
     assert contrast.differences[0].questions == 0
     assert contrast.differences[0].worst is None
+
+
+def test_a_difference_is_split_by_what_became_of_the_passages(study: Builder) -> None:
+    """Two questions with the same passages lose nothing, the one with others loses all."""
+    table = study(
+        right={"P": [1, 1, 1], "Q": [1, 1, 0]},
+        passages={"P": [["a"], ["b"], ["c"]], "Q": [["a"], ["b"], ["d"]]},
+    )
+
+    [contrast] = analyse(table).contrasts
+
+    assert contrast.differences[0].by_passages == (
+        PassageClass(Passages.SAME, 0.0, 2),
+        PassageClass(Passages.CHANGED, -1.0, 1),
+    )
+    alike = study(right={"P": [1, 1], "Q": [1, 0]}, passages={"P": [["a"]] * 2, "Q": [["a"]] * 2})
+    assert analyse(alike).contrasts[0].differences[0].by_passages == ()

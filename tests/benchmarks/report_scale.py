@@ -9,14 +9,10 @@ rows is not counted; joining them is. Never a timed test: the figure depends on 
 import argparse
 import json
 import resource
-import sys
 import time
 from itertools import product
-from pathlib import Path
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from harness.analysis import MetricFacts, RunFacts, analyse, study_table
 from harness.records import Layer, Passage, Question, Response, Score
@@ -33,11 +29,15 @@ def rows_of(
     run: int, ids: list[str], ease: np.ndarray, pool: list[Passage]
 ) -> tuple[list[Score], list[Response], dict[int, int]]:
     """Draw one run's scores, answers and grades; half of the runs answer a little better."""
-    random = np.random.default_rng(run)
+    random, shared = np.random.default_rng(run), np.random.default_rng(1_000 + run // 10)
     ability = 1 / (1 + np.exp(-(ease + 0.3 * (run % 2))))
     units = random.integers(2, 9, (len(ids), len(METRICS)))
     values = random.binomial(units, ability[:, None]) / units
     missing = random.random(values.shape) < 0.03
+    # runs of one k have the same passages, and so the same retrieval scores
+    retrieval = [k for k, facts in enumerate(METRICS) if facts.layer is Layer.RETRIEVAL]
+    values[:, retrieval] = shared.integers(0, 6, (len(ids), len(retrieval))) / 5
+    missing[:, retrieval] = False
     scores = [
         Score(q, 0, facts.name, None, None, "judge_unparsable", "judge")
         if missing[j, k]
@@ -45,7 +45,7 @@ def rows_of(
         for j, q in enumerate(ids)
         for k, facts in enumerate(METRICS)
     ]
-    first = random.integers(0, 40, len(ids)) if run % 3 else np.arange(len(ids)) % 40
+    first = shared.integers(0, 40, len(ids))
     responses = [
         Response(q, 0, q, q, "text", f"{run} {q}", tuple(pool[at : at + 9]), 9, 50)
         for q, at in zip(ids, first.tolist(), strict=True)

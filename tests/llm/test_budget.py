@@ -75,5 +75,5 @@ def test_each_limit_holds(budget: Budget, message: str) -> None:
 
 def test_money_needs_a_price() -> None:
     """A limit on money without the model's price cannot hold, so it is an error."""
-    with pytest.raises(ConfigError, match=r"no price is known for m; set budget\.prices\.m"):
+    with pytest.raises(ConfigError, match=r"no price is known for m; write it into conf/prices"):
         Budget(usd=1.0).check(Spent(0, {}, 0.0), "m")

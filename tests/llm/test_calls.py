@@ -13,7 +13,7 @@ import pytest
 
 from harness.errors import ConfigError, HarnessError, NotRecordedError
 from harness.llm import Calls, call_key
-from harness.llm.calls import LEASE_SECONDS, is_gone, new_owner
+from harness.llm.leases import LEASE_SECONDS, is_gone, new_owner
 
 
 def test_get_returns_what_was_put(calls: Calls) -> None:

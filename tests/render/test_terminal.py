@@ -160,6 +160,7 @@ def test_metric_that_is_na_throughout_is_a_line(
 
     assert "answer relevancy: NA in every run (this judge cannot do it)." in shown
     assert block(shown, "run ")[0].split() == ["run", "faithfulness"]
+    assert "difference of NA" not in shown
 
 
 def test_missing_scores_are_told_with_the_common_questions(

@@ -78,12 +78,12 @@ def test_same_file_given_twice_is_one_document(tmp_path: Path) -> None:
 
 def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
     """A missing path, another kind, an empty folder and no path are each one clear line."""
-    word = tmp_path / "report.docx"
+    word = tmp_path / "report.odt"
     word.write_text("x")
     (tmp_path / "empty").mkdir()
 
     assert refusal(tmp_path / "gone.pdf") == f"{tmp_path}/gone.pdf: no such file or folder"
-    assert "report.docx" in refusal(word)
+    assert "report.odt" in refusal(word)
     assert "allowed: .pdf, .txt, .md" in refusal(word)
     assert "the corpus is empty" in refusal(tmp_path / "empty")
     assert "the corpus is empty" in refusal()

@@ -16,6 +16,10 @@ def read_pages(tmp_path: Path, *pages: Drawn, rotate: int = 0) -> Document:
     return document
 
 
+def scan_of(seed: int) -> Drawn:
+    return image((0, 0, 595, 842), noise(119, 168, seed=seed), (119, 168))
+
+
 def picture(figure: Figure) -> Image.Image:
     return Image.open(io.BytesIO(figure.png))
 
@@ -118,12 +122,12 @@ def test_small_things_and_bands_are_no_figures(tmp_path: Path) -> None:
 
 
 def test_scan_of_a_page_is_a_figure_only_without_text(tmp_path: Path) -> None:
-    """Behind recognised text a scan says nothing new; a scanned page without text is shown."""
-    scan = image((0, 0, 595, 842), noise(119, 168), (119, 168))
+    """Behind recognised text a scan says nothing new; a page number is no such text."""
+    scan = scan_of(seed=1)
 
-    document = read_pages(tmp_path, WORDS + scan, scan)
+    document = read_pages(tmp_path, WORDS + scan, scan, text(290, 20, "3") + scan_of(seed=2))
 
-    assert [figure.page for figure in document.figures] == [2]
+    assert [figure.page for figure in document.figures] == [2, 3]
     assert document.counts["pages_without_text"] == 1
 
 

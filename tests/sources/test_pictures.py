@@ -85,9 +85,10 @@ def test_exif_orientation_is_applied() -> None:
     assert decode(file_of(gradient(), "JPEG", exif=exif), "x").size == (20, 40)
 
 
-def test_damaged_exif_is_ignored() -> None:
-    """A picture whose EXIF block is cut short is shown as it lies."""
-    data = file_of(gradient(), "JPEG", exif=b"Exif\0\0II*\0\x08\0\0\0\x09\0")
+@pytest.mark.parametrize("block", [b"II*\0\x08\0\0\0\x09\0", b"XX\0\0"])
+def test_damaged_exif_is_ignored(block: bytes) -> None:
+    """A picture whose EXIF block is cut short, or is none, is shown as it lies."""
+    data = file_of(gradient(), "JPEG", exif=b"Exif\0\0" + block)
 
     assert decode(data, "x").size == (40, 20)
 

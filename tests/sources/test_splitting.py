@@ -81,3 +81,4 @@ def test_head_ends_at_a_sentence() -> None:
     assert head("一二三四。五六七八。九", 10) == "一二三四。五六七八。"
     assert head("一二三四五六，七八九十。", 8) == "一二三四五六，"
     assert head("一二三", 0) == ""
+    assert head("1234567", 5) == ""

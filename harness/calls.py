@@ -1,0 +1,95 @@
+"""What is remembered of model calls, and how to forget some of it.
+
+python -m harness.calls                            how much there is, by model
+python -m harness.calls prune=all days=30          forget what is older than 30 days
+python -m harness.calls 'prune=chat gpt-4o'        forget one model's calls, whatever their age
+"""
+
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from harness.command import Setting, line
+
+if TYPE_CHECKING:
+    from harness.llm.calls import Calls
+
+SETTINGS = (
+    Setting("root", "runs", "The folder that holds the studies; the store lies in its .cache."),
+    Setting("prune", "", "What to forget: all, chat, 'chat <model>' or vector."),
+    Setting("days", "", "Forget only what is older than so many days."),
+)
+KINDS = ("all", "chat", "vector")
+DAY = 86_400.0
+
+
+def main() -> None:
+    """Show the call store of a root, or prune it."""
+    if {"--help", "-h"} & set(sys.argv[1:]):
+        print("\n".join([(__doc__ or "").strip(), "\nSettings (key=value):", *map(line, SETTINGS)]))
+        return
+    from harness.errors import HarnessError
+
+    try:
+        run(read(sys.argv[1:]))
+    except HarnessError as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise SystemExit(1) from None
+
+
+def read(words: Sequence[str]) -> dict[str, str]:
+    """Return setting -> value. Raises ConfigError where a word sets nothing that is known."""
+    from harness.errors import ConfigError, pick
+
+    known = {setting.name: setting.default for setting in SETTINGS}
+    given = {}
+    for word in words:
+        name, sign, value = word.partition("=")
+        pick(known, name, "setting")
+        if not sign or not value:
+            raise ConfigError(f"'{word}' sets nothing: write {name}=<value>")
+        given[name] = value.strip("'\"")
+    return {**known, **given}
+
+
+def run(settings: dict[str, str]) -> None:
+    """Print what the store holds, after forgetting what is to be forgotten."""
+    from harness.config.paths import project_path, shown_path
+    from harness.errors import ConfigError
+    from harness.llm.calls import Calls
+
+    with closing(Calls(project_path(settings["root"]) / ".cache")) as calls:
+        if settings["prune"]:
+            prune(calls, settings["prune"], settings["days"])
+        elif settings["days"]:
+            raise ConfigError("days=... goes with prune=...: say what to forget")
+        assert calls.path is not None
+        print(f"{shown_path(calls.path)}: {size(calls)}")
+
+
+def prune(calls: "Calls", what: str, days: str) -> None:
+    """Forget what is named, and say how much went."""
+    from harness.errors import ConfigError, pick
+
+    if not what.startswith("chat "):
+        pick(dict.fromkeys(KINDS), what, "kind of call")
+    try:
+        before = time.time() - float(days) * DAY if days else None
+    except ValueError:
+        raise ConfigError(f"days={days} is no number") from None
+    gone = calls.prune(before, None if what == "all" else what)
+    print(f"forgotten: {gone}")
+
+
+def size(calls: "Calls") -> str:
+    """Say what a store holds."""
+    found = calls.size()
+    kinds = [f"\n  {count:>9,}  {kind}" for kind, count in found.calls.items()]
+    vectors = [f"\n  {found.vectors:>9,}  vector"] if found.vectors else []
+    return f"{found.bytes / 1e6:.1f} MB" + "".join(kinds + vectors)
+
+
+if __name__ == "__main__":
+    main()

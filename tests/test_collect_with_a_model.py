@@ -1,0 +1,189 @@
+"""Collecting from an endpoint: what fails is a row, what was answered is not asked again."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.conftest import ROOT, Command, Study
+from tests.stub_endpoint import Received, Reply, StubEndpoint
+
+RUN = "text_k4-chat-openai-chat.model-stub-index.chunk_size-40"
+
+UNDER_WAY = 2
+"""Questions that may be on their way at once when `concurrency` is 1: one sent, one waiting."""
+
+
+def words(stub_url: str, study: Study) -> list[str]:
+    """The settings for the small study and a stub as its generator, quick to give up on a call."""
+    return [
+        "variant=text_k4",
+        *study.words,
+        "chat=openai",
+        "variant.chat.model=stub",
+        f"variant.chat.base_url={stub_url}",
+        "variant.chat.retries=0",
+        "variant.chat.concurrency=1",
+    ]
+
+
+def rows(study: Study) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = pq.read_table(study.run(RUN) / "responses.parquet").to_pylist()
+    return found
+
+
+def scripted(answers: dict[str, str | Reply]) -> Callable[[Received], str | Reply]:
+    """Answer by what the question says; `echo` else."""
+
+    def reply(received: Received) -> str | Reply:
+        question = received.prompt.partition("問題：")[2]
+        return next((a for key, a in answers.items() if key in question), "echo")
+
+    return reply
+
+
+def test_each_question_is_asked_with_its_passages(command: Command, study: Study) -> None:
+    """The filled prompt goes out once a question; reply, tokens and times come back as a row."""
+    with StubEndpoint(lambda received: received.prompt[-20:]) as stub:
+        done = command("collect", *words(stub.base_url, study))
+
+        assert done.returncode == 0, done.stderr
+        assert len(stub.received) == 3
+        assert "青嶼燈塔" in stub.received[0].prompt
+        assert stub.received[0].body["temperature"] == 0.0
+        assert stub.received[0].body["seed"] == 0
+    found = rows(study)
+    assert len({row["response"] for row in found}) == 3
+    assert all(row["output_tokens"] == 7 for row in found)
+    assert all(row["finish_reason"] == "stop" for row in found)
+    assert all(row["generation_seconds"] > 0 for row in found)  # type: ignore[operator]
+
+
+def test_one_failure_is_one_row(command: Command, study: Study) -> None:
+    """A question that fails keeps its reason; the others keep their answers; a rerun asks it."""
+    answers: dict[str, str | Reply] = {"哪一年": Reply(status=500), "塔高": "27公尺"}
+    with StubEndpoint(scripted(answers)) as stub:
+        done = command("collect", *words(stub.base_url, study))
+        assert done.returncode == 0, done.stderr
+        assert "2 of 3 answered, 1 failed" in done.stdout
+        first, second, third = rows(study)
+        assert (first["response"], third["response"]) == ("27公尺", "echo")
+        assert second["response"] is None
+        assert "500" in str(second["error"])
+
+        answers["哪一年"] = "1931年"
+        before = len(stub.received)
+        command("collect", *words(stub.base_url, study))
+        assert len(stub.received) == before + 1
+    assert rows(study)[1]["response"] == "1931年"
+
+
+def test_an_endpoint_that_is_away(command: Command, study: Study) -> None:
+    """One line names endpoint and remedy, exit code 1, and the same command goes on later."""
+    done = command("collect", *words("http://127.0.0.1:9/v1", study))
+
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert "http://127.0.0.1:9/v1" in done.stderr
+    assert "give the same command to go on" in done.stderr
+    assert not (study.run(RUN) / "run.json").exists()
+
+
+def test_a_server_that_dies_stops_the_run(command: Command, study: Study) -> None:
+    """After so many failures in a row it stops; what was answered is kept and not asked again."""
+    answers: dict[str, str | Reply] = {"哪一年": Reply(status=500), "何月": Reply(status=500)}
+    with StubEndpoint(scripted(answers)) as stub:
+        done = command("collect", *words(stub.base_url, study), "give_up_after=2")
+        assert done.returncode == 1
+        assert "2 of 3 questions asked failed" in done.stderr
+        assert not (study.run(RUN) / "run.json").exists()
+        assert rows(study)[0]["response"] == "echo"
+
+        answers.clear()
+        before = len(stub.received)
+        assert command("collect", *words(stub.base_url, study)).returncode == 0
+        assert len(stub.received) == before + 2
+
+
+def test_limit_then_everything_asks_nothing_twice(command: Command, study: Study) -> None:
+    """`limit=2` and then the whole run send three requests, not five."""
+    with StubEndpoint("ok") as stub:
+        command("collect", *words(stub.base_url, study), "limit=2")
+        command("collect", *words(stub.base_url, study))
+
+        assert len(stub.received) == 3
+
+
+def test_a_killed_run_goes_on(study: Study) -> None:
+    """kill -9 in the middle loses at most what was under way."""
+
+    def start(stub: StubEndpoint) -> "subprocess.Popen[bytes]":
+        return subprocess.Popen(
+            [sys.executable, "-m", "harness.collect", *words(stub.base_url, study)], cwd=ROOT
+        )
+
+    with StubEndpoint(lambda received: Reply("echo", delay=0.3)) as stub:
+        process = start(stub)
+        deadline = time.monotonic() + 60
+        while len(stub.received) < 2 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert not (study.run(RUN) / "run.json").exists()
+
+        assert start(stub).wait(timeout=100) == 0
+
+        asked_again = len(stub.received) - 3
+        assert asked_again <= UNDER_WAY
+    assert [row["response"] for row in rows(study)] == ["echo"] * 3
+
+
+def test_an_answer_in_the_reasoning_field_is_no_answer(command: Command, study: Study) -> None:
+    """A server that moves the whole reply into its reasoning gives an error row, not a refusal."""
+    with StubEndpoint(Reply(None, reasoning="It is 27.")) as stub:
+        done = command("collect", *words(stub.base_url, study))
+
+    assert done.returncode == 1
+    assert "reasoning field" in done.stderr
+
+
+def test_repeats_are_asked_apart(command: Command, study: Study) -> None:
+    """`study.repeats=2` sends each question twice, and keeps both rows."""
+    with StubEndpoint("ok") as stub:
+        command("collect", *words(stub.base_url, study), "study.repeats=2", "limit=1")
+
+        assert len(stub.received) == 2
+    assert [(row["question_id"], row["repeat"]) for row in rows(study)] == [("q1", 0), ("q1", 1)]
+
+
+def test_secrets_stay_in_the_environment(
+    command: Command, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The key goes to the endpoint and into no file."""
+    monkeypatch.setenv("MY_KEY", "sk-very-secret")
+    with StubEndpoint("ok") as stub:
+        command("collect", *words(stub.base_url, study), "variant.chat.api_key_env=MY_KEY")
+
+        assert stub.received[0].headers["authorization"] == "Bearer sk-very-secret"
+    files = [path for path in (study.folder / "runs").rglob("*") if path.is_file()]
+    assert files
+    assert not [path for path in files if b"sk-very-secret" in path.read_bytes()]
+
+
+def test_the_configuration_wins_over_the_environment(
+    command: Command, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """OPENAI_BASE_URL does not move a call to another server, and the record says where it went."""
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    with StubEndpoint("ok") as stub:
+        done = command("collect", *words(stub.base_url, study))
+
+        assert done.returncode == 0, done.stderr
+        assert len(stub.received) == 3
+        record = json.loads((study.run(RUN) / "run.json").read_text(encoding="utf-8"))
+        assert record["configuration"]["chat"]["base_url"] == stub.base_url

@@ -1,0 +1,83 @@
+"""What the README names is there, and its two commands are the ones that are run."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from harness.__main__ import COMMANDS
+from harness.metrics import METRICS, PRESETS
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL)
+LINES = [line.strip() for block in BLOCKS for line in block.splitlines() if line.strip()]
+
+
+def test_ci_runs_the_readmes_line() -> None:
+    """`.ci/run` gives the test command word for word."""
+    (line,) = [line for line in LINES if "pytest" in line]
+
+    assert line in (ROOT / ".ci/run").read_text(encoding="utf-8").splitlines()
+
+
+def test_one_line_installs_and_runs_the_demo() -> None:
+    """The first command makes the environment, installs and runs the study."""
+    (line,) = [line for line in LINES if line.endswith("harness.study study=demo")]
+
+    assert line.startswith("python3 -m venv .venv && .venv/bin/pip install")
+
+
+@pytest.mark.parametrize("name", sorted(set(re.findall(r"harness\.(\w+)", "\n".join(LINES)))))
+def test_every_command_exists(name: str) -> None:
+    """What can be pasted can be run, and `python -m harness` lists it."""
+    assert (ROOT / f"harness/{name}.py").is_file()
+    assert name in COMMANDS
+
+
+@pytest.mark.parametrize(
+    ("group", "choice"),
+    sorted(
+        set(
+            re.findall(
+                r"\b(study|variant|prompt|chat|embedder|captioner|judge|index)=(\w+)", README
+            )
+        )
+        - {("study", "mine"), ("variant", "glob")}
+    ),
+)
+def test_every_choice_exists(group: str, choice: str) -> None:
+    """Studies, variants and models named in the text lie in `conf/`."""
+    assert (ROOT / f"conf/{group}/{choice}.yaml").is_file()
+
+
+def test_every_path_exists() -> None:
+    """Folders and files of the project that are named are there."""
+    named = set(re.findall(r"`((?:harness|conf|tests|testsets|\.ci)/[\w./]*)`", README))
+
+    missing = [path for path in named if "mine" not in path and not (ROOT / path).exists()]
+
+    assert not missing
+    assert len(named) > 5
+
+
+def test_metrics_named_exist() -> None:
+    """`metrics=[...]` in an example can be asked for."""
+    for names in re.findall(r"metrics=\[([\w,@]+)\]", README):
+        assert set(names.split(",")) <= {*METRICS, *PRESETS}
+
+
+def test_the_readmes_variant_is_the_projects() -> None:
+    """The example of a variant is the file it names."""
+    (block,) = re.findall(
+        r"such as `(conf/variant/\w+\.yaml)`:\n\n```yaml\n(.*?)```", README, re.DOTALL
+    )
+
+    assert (ROOT / block[0]).read_text(encoding="utf-8") == block[1]
+
+
+def test_licences_are_named() -> None:
+    """The licence is there, and so is where each shipped document comes from."""
+    assert "MIT License" in (ROOT / "LICENSE").read_text(encoding="utf-8")
+    for folder in (ROOT / "testsets").iterdir():
+        assert "Licence" in (folder / "SOURCE.md").read_text(encoding="utf-8")
