@@ -150,17 +150,9 @@ def gather(
     plan.run.write_text("questions.jsonl", "".join(question_line(q) for q in written))
     plan.run.finish(
         {
-            "name": plan.run.name,
-            "variant": plan.how.choices["variant"],
-            "version": settings.version,
-            **plan.setup,
+            **described(plan),
             "study": asdict(replace(settings.study, primary=declared)),
-            "testset": {"name": plan.testset.name, "questions": len(plan.testset.questions)},
             "partial": len(written) < len(plan.testset.questions),
-            "configuration": plain(asdict(plan.system)),
-            "choices": plan.how.choices,
-            "overrides": list(plan.how.overrides),
-            "corpus": corpus_of(plan),
             "made_with": made_with,
             **provenance(PROJECT),
             "started": started,
@@ -172,18 +164,27 @@ def gather(
     )
 
 
+def described(plan: Plan) -> dict[str, Any]:
+    """Return what `run.json` says of a run before anything is asked."""
+    given = plan.handover
+    return {
+        "name": plan.run.name,
+        "variant": plan.how.choices["variant"],
+        "version": plan.settings.version,
+        **plan.setup,
+        "testset": {"name": plan.testset.name, "questions": len(plan.testset.questions)},
+        "configuration": plain(asdict(plan.system)),
+        "choices": plan.how.choices,
+        "overrides": list(plan.how.overrides),
+        "corpus": given.facts["corpus"] if given else file_hashes(plan.settings.study.corpus),
+    }
+
+
 def opened(plan: Plan, bench: Bench) -> AbstractContextManager[Answerer]:
     """Make the system ready: to retrieve, or to read what another run retrieved."""
     if plan.handover is None:
         return plan.system.open(bench)
     return plan.system.open_on(plan.handover.found(plan.wanted), bench)
-
-
-def corpus_of(plan: Plan) -> dict[str, str]:
-    """Return file name -> SHA-256 of what the passages are taken from."""
-    if plan.handover is None:
-        return file_hashes(plan.settings.study.corpus)
-    return dict(plan.handover.facts["corpus"])
 
 
 def counts(responses: Sequence[Response]) -> dict[str, int]:

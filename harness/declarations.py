@@ -58,14 +58,14 @@ def confirmed(
 
     records = {run.name: run.facts() for run in runs}
     declared = {
-        name: {Primary(**test) for test in record["study"].get("primary", [])}
+        name: [Primary(**test) for test in record["study"].get("primary", [])]
         for name, record in records.items()
     }
-    resting: dict[str, set[str]] = defaultdict(set)
-    for pair, change in Design(facts).contrasts:
-        resting[change.factor] |= {facts[at].name for at in pair}
     wanted = [Primary(test.factor, test.metric) for test in study.primary]
-    wanted += [Primary(**t) for r in records.values() for t in r["study"].get("primary", [])]
+    wanted += [test for tests in declared.values() for test in tests]
+    resting: dict[str, set[str]] = defaultdict(set)
+    for pair, change in Design(facts).contrasts if wanted else ():
+        resting[change.factor] |= {facts[at].name for at in pair}
     found = []
     for test in dict.fromkeys(wanted):
         late = [n for n in records if n in resting[test.factor] and test not in declared[n]]

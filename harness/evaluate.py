@@ -6,6 +6,7 @@ python -m harness.evaluate judge=chat judge.chat.model=...            another ju
 python -m harness.evaluate dry_run=true                               what that would ask and cost
 """
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from harness.command import stage
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 def main(settings: "Evaluate", how: "Composition") -> None:
     """Score the runs that the command line names."""
     from harness.config import shown_path
-    from harness.evaluation import evaluate, summary
+    from harness.evaluation import check_unread, evaluate, summary
     from harness.planning import account, print_plan
     from harness.progress import progress
 
@@ -27,9 +28,11 @@ def main(settings: "Evaluate", how: "Composition") -> None:
         return
     with progress("evaluate") as advance:
         done = evaluate(settings, advance)
-    for run in done.runs:
-        print(f"{shown_path(run.path)}: {summary(run.scores(settings.judge.label))}")
+    scores = {run: run.scores(settings.judge.label) for run in done.runs}
+    for run, cells in scores.items():
+        print(f"{shown_path(run.path)}: {summary(cells)}")
     print(account(done.calls), end="")
+    check_unread(chain.from_iterable(scores.values()), settings.most_unread)
     print(f"next: python -m harness.report {how.study_words}")
 
 

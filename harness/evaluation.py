@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from harness.config import PROJECT, Evaluate, project_path, study_path
-from harness.errors import ConfigError, unknown
+from harness.errors import ConfigError, EndpointError, unknown
 from harness.judge import CHECKS, Case, Judge, OwnCheck, checks_for, read_check
 from harness.llm import Calls
 from harness.metrics import METRICS, PRESETS, Scored, assemble, own_share, resolve
@@ -18,6 +18,9 @@ from harness.store import Run, chosen_runs
 Advance = Callable[[int, int], None]
 
 OWN_CHECKS = PROJECT / "conf" / "check"
+
+UNREAD = (Status.JUDGE_UNPARSABLE, Status.JUDGE_INCOMPLETE, Status.JUDGE_FAILED)
+"""Reasons that lie with the judge and its endpoint, so that another judge may do better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +155,17 @@ def scored(item: Item, verdicts: Sequence[Verdict], wanted: Wanted, judge: Judge
         )
         for name, score, judged in found
     ]
+
+
+def check_unread(scores: Iterable[Score], most: float) -> None:
+    """Raise EndpointError where the judge left more than this share of its cells unscored."""
+    judged = [score for score in scores if score.judge is not None]
+    unread = [score for score in judged if score.status in UNREAD]
+    if judged and len(unread) / len(judged) > most:
+        raise EndpointError(
+            f"the judge gave no usable reply for {len(unread)} of {len(judged)} cells, which are "
+            f"NA now (most_unread={most:g} is allowed); python -m harness.doctor tells what ails it"
+        )
 
 
 def summary(scores: Iterable[Score]) -> str:

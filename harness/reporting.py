@@ -84,8 +84,8 @@ def clusters(kind: str, table: "StudyTable") -> dict[str, str]:
             "cluster=document: no question says in which document its answer stands; "
             "give 'evidence' in the test set"
         )
-    if without := len(table.questions) - len(found):
-        log.warning("cluster=document: %d questions name no evidence and stand alone", without)
+    if without := [question.id for question in table.questions if question.id not in found]:
+        log.warning("cluster=document: without evidence, so alone: %s", ", ".join(without))
     return found
 
 

@@ -38,9 +38,9 @@ class Article:
 
     @property
     def findings(self) -> list[dict[str, Any]]:
-        """What the last report found."""
-        file = self.folder / "article/report/findings.json"
-        found: list[dict[str, Any]] = json.loads(file.read_text("utf-8"))
+        """What the last report found: strict JSON, without NaN or infinity."""
+        text = (self.folder / "article/report/findings.json").read_text("utf-8")
+        found: list[dict[str, Any]] = json.loads(text, parse_constant=refuse)
         return found
 
     def run(self, name: str) -> Run:
@@ -99,3 +99,8 @@ class Article:
         ]
         text = "".join(json.dumps(line) + "\n" for line in lines)
         (self.folder / "grades.jsonl").write_text(text, encoding="utf-8")
+
+
+def refuse(constant: str) -> None:
+    """Raise for a constant that JSON does not have."""
+    raise AssertionError(constant)

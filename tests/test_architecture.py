@@ -15,7 +15,8 @@ FLOORS = [
     {"systems"},
     {"config", "command"},
     {"collect", "evaluate", "report", "study", "collection", "evaluation", "reporting",
-     "planning", "calls", "doctor"},
+     "planning", "calls", "doctor", "power", "asking", "handover", "declarations", "reported",
+     "grade", "grading"},
 ]
 PURE = FLOORS[0] | FLOORS[1]
 MAY_ALSO = {
@@ -23,6 +24,10 @@ MAY_ALSO = {
     ("command", "config"),
     *(("collect", "collection"), ("evaluate", "evaluation"), ("report", "reporting")),
     *(("evaluate", "planning"), ("planning", "evaluation")),
+    *(("collection", part) for part in ("asking", "handover", "declarations")),
+    *(("reporting", part) for part in ("reported", "declarations")),
+    ("grade", "grading"),
+    ("reported", "grading"),
     *(("study", work) for work in ("collection", "evaluation", "reporting")),
 }
 """Rooms of one floor that know each other: a stage and its work, a page and what it shows."""

@@ -291,6 +291,23 @@ counts: says_it
         evaluate("metrics=[cites_policy]")
         assert scores(folder)["q1", "cites_policy"] == (1.0, "ok")
 
+    def test_is_contrasted(
+        self, evaluate: Evaluate, colour: Path, command: Command, folder: Path
+    ) -> None:
+        """The report shows it like any other metric: the strict prompt costs it all of its 1.0."""
+        evaluate(f"metrics=[faithfulness,{colour}]")
+
+        done = command(
+            "report", f"root={folder.parent}", "study.name=written", "judge=chat",
+            "judge.chat.model=stub", "judge.language=zh_hant",
+        )  # fmt: skip
+
+        assert done.returncode == 0, done.stderr
+        table = pd.read_csv(folder / "report" / "contrasts.csv")
+        (row,) = table[table["metric"] == "colour"].to_dict("records")
+        assert (row["factor"], row["left_mean"], row["right_mean"]) == ("strict", 1.0, 0.0)
+        assert row["attribution"] == "generation"
+
     def test_unknown_name(self, evaluate: Evaluate) -> None:
         """A name that is neither metric nor check is an error with the nearest guess."""
         done = evaluate("metrics=[cites_polic]")

@@ -32,10 +32,11 @@ def write_run(
             "factors": {"choices": {}, "leaves": dict(leaves), "inactive": []},
             "corpus_fingerprint": "c",
             "testset_fingerprint": fingerprint(questions),
+            "study": {"primary": []},
             "testset": {"name": "written", "questions": len(questions)},
             "partial": False,
             "overrides": [],
-            "made_with": {"notes": [], "generator": "written"},
+            "made_with": {"notes": [], "generator": "written", "models": {}},
             "ended": "2026-11-30T00:00:00+00:00",
         }
     )

@@ -87,6 +87,8 @@ class Evaluate(Stage):
     """Say what would be asked, and ask nothing."""
     budget: Budget = field(default_factory=Budget)
     """budget.calls=, .tokens=, .usd= or .minutes=: what the judge may spend."""
+    most_unread: float = 0.2
+    """Share of cells that the judge may leave without a score before this is a failure."""
 
 
 @dataclass
@@ -108,6 +110,30 @@ class Report(Stage):
 
 
 @dataclass
+class Grade(Stage):
+    """Have people say which answers, and which captions, are right."""
+
+    runs: list[str] = field(default_factory=list)
+    """Names of runs whose answers are graded; none takes all of the study."""
+    grader: str | None = None
+    """Who grades; without it, the name that you are logged in under."""
+    policy: str | None = None
+    """By what rule, kept with each grade: 'a year off is wrong'."""
+    second_look: bool = False
+    """Offer first what graders disagree on."""
+    merge: str | None = None
+    """Another grader's grades.jsonl: take its grades in and say how far you agree."""
+    read: str | None = None
+    """Take grades in from a table (.csv), or from a map variant -> question -> 0 or 1 (.json)."""
+    write: str | None = None
+    """Write answers and grades as a table (.csv) for a spreadsheet."""
+    port: int = 0
+    """Of the page; 0 takes a free one."""
+    language: str = "en"
+    """Of the page: en, ja, zh_hant or zh_hans."""
+
+
+@dataclass
 class StudyRun(Stage):
     """Collect, evaluate and report every variant that the study lists."""
 
@@ -122,6 +148,7 @@ STAGES: dict[str, type[Stage]] = {
     "collect": Collect,
     "evaluate": Evaluate,
     "report": Report,
+    "grade": Grade,
     "study": StudyRun,
 }
 

@@ -29,18 +29,18 @@ class Prompt:
     """Inputs and the reply to them."""
     sha256: str
     """Of the file."""
+    turns: tuple[Message, ...]
+    """The examples as they are sent."""
 
     def messages(self, inputs: Mapping[str, object]) -> tuple[Message, ...]:
         """Return the instructions, the worked examples as turns, and the inputs as the last."""
-        turns = [Message("system", self.instructions)]
-        for given, reply in self.examples:
-            turns += [Message("user", fenced(given)), Message("assistant", fenced(reply))]
-        return (*turns, Message("user", fenced(inputs)))
+        first, last = Message("system", self.instructions), Message("user", fenced(inputs))
+        return (first, *self.turns, last)
 
     @property
     def example_text(self) -> str:
         """All that the examples say, to recognise it where it comes back."""
-        return "\n".join(fenced(part) for example in self.examples for part in example)
+        return "\n".join(turn.content for turn in self.turns)
 
 
 def wording(language: str, job: Job) -> Prompt:
@@ -57,10 +57,16 @@ def prompt(language: str, name: str) -> Prompt:
     """Return the prompt of this name; raise FileNotFoundError where a language lacks it."""
     raw = (FOLDER / language / f"{name}.yaml").read_bytes()
     content = yaml.safe_load(raw)
+    examples = tuple((example["input"], example["output"]) for example in content["examples"])
     return Prompt(
         instructions=content["instructions"].strip(),
-        examples=tuple((example["input"], example["output"]) for example in content["examples"]),
+        examples=examples,
         sha256=hashlib.sha256(raw).hexdigest(),
+        turns=tuple(
+            Message(role, fenced(part))
+            for example in examples
+            for role, part in zip(("user", "assistant"), example, strict=True)
+        ),
     )
 
 

@@ -1,6 +1,7 @@
 """How many tokens a text takes, without the model's own tokenizer."""
 
 import re
+from functools import lru_cache
 
 IMAGE_TOKENS = 256
 """Allowed for an image. Models differ (85 to 1,600); this only has to catch the hopeless."""
@@ -13,6 +14,7 @@ _CJK = re.compile(r"[⺀-鿿가-힣豈-﫿＀-￯\U00020000-\U0003ffff]")
 _WORDS = re.compile(r"[A-Za-z]{2,}")
 
 
+@lru_cache(maxsize=1024)
 def estimate_tokens(text: str) -> int:
     """Return how many tokens `text` may take, rather too many than too few.
 
@@ -27,6 +29,7 @@ def estimate_tokens(text: str) -> int:
     return sum(_piece_tokens(piece) for piece in _PIECES.findall(text))
 
 
+@lru_cache(maxsize=1024)
 def fewest_tokens(text: str) -> int:
     """Return how many tokens `text` takes at the very least.
 

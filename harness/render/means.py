@@ -51,11 +51,16 @@ def table_of(
         rows.append(tuple(row))
     if full:
         yield Table(tuple(columns), tuple(rows))
+    yield from unscored(metrics, kinds, words)
+
+
+def unscored(metrics: Sequence[MetricMeans], kinds: Kinds, words: Words) -> Iterator[Line]:
+    """Yield a line a metric that is NA in every run, with the reasons."""
     for metric in metrics:
-        if metric.metric not in kinds.unscored:
-            continue
-        reasons = reasons_of(metric.cells, words)
-        yield Line(words.line("na_everywhere", metric=words.metric(metric.metric), reasons=reasons))
+        if metric.metric in kinds.unscored:
+            reasons = reasons_of(metric.cells, words)
+            name = words.metric(metric.metric)
+            yield Line(words.line("na_everywhere", metric=name, reasons=reasons))
 
 
 def says_how_much(metrics: Sequence[MetricMeans], analysis: Analysis) -> bool:

@@ -53,12 +53,14 @@ def signed(number: float) -> str:
 
 @or_na
 def quantity(number: float) -> str:
-    """Write seconds, tokens or counts: about three digits that matter.
+    """Write seconds, tokens or counts: about three digits that matter, two where it is tiny.
 
-    >>> [quantity(n) for n in (0.0124, 4, 12.34, 1.234, 5120.4)]
-    ['0.012', '4', '12.3', '1.23', '5120']
+    >>> [quantity(n) for n in (0.0124, 4, 12.34, 1.234, 5120.4, 0.000312)]
+    ['0.012', '4', '12.3', '1.23', '5120', '0.00031']
     """
     size = abs(number)
+    if 0 < size < 0.01:
+        return f"{number:.2g}"
     digits = 0 if size >= 100 or number.is_integer() else 1 if size >= 10 else 3 - (size >= 1)
     return f"{number:.{digits}f}"
 

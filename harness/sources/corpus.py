@@ -39,6 +39,17 @@ def read_corpus(paths: Sequence[str], figures: bool = True) -> tuple[Document, .
         InputError: a path is missing or of another kind, a file cannot be used, two files
             would have one name, or there is nothing to read.
     """
+    documents = [_document(file, figures) for file in named_files(paths).values()]
+    return tuple(sorted(documents, key=lambda document: document.name))
+
+
+def named_files(paths: Sequence[str]) -> dict[str, Path]:
+    """Return document name -> file, for all files and folders.
+
+    Raises:
+        InputError: a path is missing or of another kind, two files would have one name, or
+            there is none.
+    """
     files = sorted({file.resolve(): file for path in paths for file in _files(Path(path))}.values())
     if not files:
         raise InputError(f"the corpus is empty: no {_kinds()} in {', '.join(paths) or 'no path'}")
@@ -47,8 +58,7 @@ def read_corpus(paths: Sequence[str], figures: bool = True) -> tuple[Document, .
         other = names.setdefault(_name(file).casefold(), file)
         if other != file:
             raise InputError(f"{file} and {other} would both be '{_name(file)}'; rename one")
-    documents = [_document(file, figures) for file in files]
-    return tuple(sorted(documents, key=lambda document: document.name))
+    return {_name(file): file for file in files}
 
 
 def _files(path: Path) -> Iterator[Path]:

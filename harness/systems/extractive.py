@@ -27,8 +27,10 @@ class Extractive(Chat):
     It ignores every prompt, compares nothing and adds nothing up.
     """
 
-    threshold: float = 0.45
-    """Below this score, 0 to 1, it refuses."""
+    threshold: float = 0.6
+    """Below this score, 0 to 1, it refuses. Of 60 NoMIRACL questions in three languages, 5 % of
+    those that could be answered scored below 0.63; but the score hardly tells the two apart (AUC
+    0.62, measured 2026-11-30), so it answers most of what cannot be answered."""
     language: str = "en"
 
     def identity(self) -> dict[str, object]:

@@ -1,18 +1,17 @@
-"""Test sets and human grades, as people write them: read, checked, fingerprinted."""
+"""A test set: its questions, read, checked and fingerprinted."""
 
-import csv
 import hashlib
-import io
 import json
 import logging
 import unicodedata
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from harness.errors import InputError, pick, unknown
-from harness.records import EvidencePlace, Grade, Question
+from harness.questions.rows import Row, read_csv_rows, read_json_rows
+from harness.records import EvidencePlace, Question
 
 log = logging.getLogger(__name__)
 
@@ -98,103 +97,6 @@ def select(questions: Sequence[Question], ids: Sequence[str], limit: int | None)
     return chosen[:limit]
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One line of a file that a person wrote, and where it stands."""
-
-    values: dict[str, object]
-    where: str
-    """`file:line`"""
-
-    def wrong(self, message: str) -> InputError:
-        """Return the error that names this line."""
-        return InputError(f"{self.where}: {message}")
-
-    def only(self, known: Iterable[str]) -> None:
-        """Raise where a key is none of these."""
-        names = tuple(known)
-        for key in self.values:
-            if key not in names:
-                raise self.wrong(unknown(key, names, "key"))
-
-    def text(self, key: str) -> str | None:
-        """Return a key's text, None where it is absent or null."""
-        value = self.values.get(key)
-        if value is not None and not isinstance(value, str):
-            raise self.wrong(f"'{key}' must be text, found {value!r}")
-        return value
-
-    def required(self, key: str) -> str:
-        """Return a key's text, which must be there and hold more than blanks."""
-        text = self.text(key)
-        if text is None or not text.strip():
-            found = "missing" if text is None else "empty"
-            raise self.wrong(f"'{key}' is {found}; write its text")
-        return text
-
-    def items(self, key: str) -> list[object]:
-        """Return a key's list, empty where it is absent."""
-        value = self.values.get(key, [])
-        if not isinstance(value, list):
-            raise self.wrong(f"'{key}' must be a list")
-        return value
-
-
-def read_json_rows(file: Path) -> list[Row]:
-    """Return each line's object; blank lines are passed over."""
-    rows = []
-    for number, line in enumerate(read_text(file).split("\n"), start=1):
-        if not line.strip():
-            continue
-        where = f"{file}:{number}"
-        try:
-            values = json.loads(line, object_pairs_hook=no_double_keys)
-        except ValueError as error:
-            raise InputError(f"{where}: not a JSON object on one line ({error})") from None
-        if not isinstance(values, dict):
-            raise InputError(f"{where}: expected a JSON object, found {type(values).__name__}")
-        rows.append(Row(values, where))
-    return rows
-
-
-def read_csv_rows(file: Path) -> list[Row]:
-    """Return each row as text, but JSON in the cells that hold more than text.
-
-    Only an empty cell is missing: 'None', 'NA' and 'null' are answers like any other.
-    """
-    rows = []
-    reader = csv.DictReader(io.StringIO(read_text(file), newline=""))
-    for record in reader:
-        row = Row(
-            {key: cell for key, cell in record.items() if cell != ""}, f"{file}:{reader.line_num}"
-        )
-        if None in record or None in record.values():
-            raise row.wrong("the row and the header differ in their number of cells")
-        for key in row.values.keys() & {"answers", "evidence", "tags", "answerable"}:
-            try:
-                row.values[key] = json.loads(str(row.values[key]))
-            except ValueError:
-                raise row.wrong(f"the cell '{key}' must hold JSON") from None
-        rows.append(row)
-    return rows
-
-
-def read_text(file: Path) -> str:
-    """Return a UTF-8 file's text, with or without a byte-order mark."""
-    try:
-        return file.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{file}: not UTF-8 (byte {error.start}); save it as UTF-8") from None
-
-
-def no_double_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Build an object, refusing a key that stands twice (JSON would keep the last)."""
-    double = [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]
-    if double:
-        raise ValueError(f"the key '{double[0]}' stands twice")
-    return dict(pairs)
-
-
 def question_from(row: Row) -> Question:
     """Return one question, or raise naming the place and the key that is wrong."""
     row.only(KEYS)
@@ -247,47 +149,3 @@ def evidence_place(row: Row, entry: object) -> EvidencePlace:
     if (quote is None) == (figure is None):
         raise row.wrong("'evidence' needs either a quote or a figure")
     return EvidencePlace(place.required("document"), page, quote, figure)
-
-
-def read_grades(file: Path) -> list[Grade]:
-    """Return people's verdicts, in the order they were given; none where there is no file."""
-    return [grade_from(row) for row in read_json_rows(file)] if file.exists() else []
-
-
-def grade_from(row: Row) -> Grade:
-    """Return one grade, or raise naming the place and the key that is wrong."""
-    row.only(field.name for field in fields(Grade))
-    grade = row.values.get("grade")
-    if grade is not None and (isinstance(grade, bool) or grade not in (0, 1)):
-        raise row.wrong(f"'grade' must be 1 (right), 0 (wrong) or null (unclear), found {grade!r}")
-    return Grade(
-        question_id=row.required("question_id"),
-        response_sha256=row.required("response_sha256"),
-        grade=int(grade) if isinstance(grade, int | float) else None,
-        grader=row.required("grader"),
-        time=row.text("time"),
-        note=row.text("note"),
-        policy=row.text("policy"),
-    )
-
-
-def verdict_by_text(grades: Iterable[Grade]) -> dict[tuple[str, str], int]:
-    """Return (question id, response hash) -> 1 right, 0 wrong, by most of the graders.
-
-    A grader's last word counts; where graders are evenly split nothing is said.
-    """
-    last = {(g.question_id, g.response_sha256, g.grader): g.grade for g in grades}
-    words: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for (question, text, _), grade in last.items():
-        if grade is not None:
-            words[question, text].append(grade)
-    return {
-        key: int(2 * sum(given) > len(given))
-        for key, given in words.items()
-        if 2 * sum(given) != len(given)
-    }
-
-
-def response_sha256(response: str) -> str:
-    """Return the key under which a person's grade of this text is kept."""
-    return hashlib.sha256(response.encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,125 @@
+"""What one person is still to grade, in an order of their own, and what they did so far."""
+
+import hashlib
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Generic
+
+from harness.provenance import now
+from harness.questions import Gradebook, Subject, subject
+from harness.questions.grades import G
+
+
+@dataclass(frozen=True, slots=True)
+class Act(Generic[G]):
+    """A key that was pressed."""
+
+    about: Subject
+    grade: G | None
+    """None where it was skipped."""
+
+
+class Queue(Generic[G]):
+    """The subjects of one page for one grader. Every grade is on the disk when it returns."""
+
+    def __init__(
+        self,
+        book: Gradebook[G],
+        subjects: Collection[Subject],
+        grader: str,
+        policy: str | None = None,
+        disputed: Collection[Subject] = (),
+    ) -> None:
+        """Begin, or go on where this grader stopped.
+
+        Args:
+            book: Where the grades are kept.
+            subjects: What there is to grade.
+            grader: Who grades: the order is theirs.
+            policy: The rule that is kept with each grade.
+            disputed: Offered first, even where this grader has spoken before.
+        """
+        self.book: Gradebook[G] = book
+        self.grader = grader
+        self.policy = policy
+        self.order = shuffled(subjects, grader)
+        self.disputed = frozenset(disputed) & set(self.order)
+        known = set(self.order)
+        mine = [said for said in book.read() if said.grader == grader and subject(said) in known]
+        self.acts: list[Act[G]] = [Act(subject(said), said) for said in mine]
+        """What was done, the last at the end; earlier sittings first."""
+        self.before = len(self.acts)
+        """How many of the acts are of earlier sittings."""
+        self.returned: Subject | None = None
+        """What undo has brought back."""
+
+    @property
+    def graded(self) -> set[Subject]:
+        """What this grader has spoken of."""
+        return {act.about for act in self.acts if act.grade is not None}
+
+    @property
+    def due(self) -> list[Subject]:
+        """What is left, the next first: what undo brought back, disputes, the rest, the skipped."""
+        sitting = self.acts[self.before :]
+        looked_at = {act.about for act in sitting if act.grade is not None}
+        again, graded = self.disputed - looked_at, self.graded
+        skipped = {act.about: number for number, act in enumerate(sitting) if act.grade is None}
+
+        def place(about: Subject) -> tuple[bool, int, bool]:
+            return about != self.returned, skipped.get(about, -1), about not in again
+
+        left = [about for about in self.order if about in again or about not in graded]
+        if self.returned is not None and self.returned not in left:
+            left.append(self.returned)
+        return sorted(left, key=place)
+
+    @property
+    def last(self) -> Act[G] | None:
+        """What was done last in this sitting."""
+        return self.acts[-1] if len(self.acts) > self.before else None
+
+    def grade(self, about: Subject, value: int | None, note: str | None) -> None:
+        """Keep a grade: 1 right, 0 wrong, None unclear."""
+        said = self.book.kind(*about, value, self.grader, now(), note, self.policy)
+        self.book.add([said])
+        self.did(Act(about, said))
+
+    def skip(self, about: Subject) -> None:
+        """Put a subject behind all others, for this sitting."""
+        self.did(Act(about, None))
+
+    def did(self, act: Act[G]) -> None:
+        """Note what was done."""
+        self.acts.append(act)
+        self.returned = None
+
+    def undo(self) -> None:
+        """Take back what was done last, and offer its subject again; nothing where there is none.
+
+        What was graded before a restart can be taken back too.
+        """
+        if not self.acts:
+            return
+        act = self.acts.pop()
+        if act.grade is not None:
+            self.book.take_back(act.grade)
+        self.before = min(self.before, len(self.acts))
+        self.returned = act.about
+
+
+def shuffled(subjects: Iterable[Subject], grader: str) -> list[Subject]:
+    """Return the subjects in an order that looks random and is this grader's on every start.
+
+    An answer that is collected later takes its place among the others and moves none of them.
+
+    >>> some = [("q1", "a"), ("q1", "b"), ("q2", "c")]
+    >>> shuffled(some, "ann") == shuffled(some[::-1], "ann")
+    True
+    """
+    return sorted(subjects, key=lambda about: ticket(about, grader))
+
+
+def ticket(about: Subject, grader: str) -> str:
+    """Return a name for a subject that tells nothing of it."""
+    return hashlib.sha256("\0".join((grader, *about)).encode("utf-8", "replace")).hexdigest()

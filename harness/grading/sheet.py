@@ -1,0 +1,122 @@
+"""Grades as a table for people who work in spreadsheets, written and read back."""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from harness.grading.queue import shuffled
+from harness.grading.subjects import GivenAnswer
+from harness.provenance import now
+from harness.questions import Row, Subject, last_words, read_csv_rows, subject
+from harness.records import Grade
+from harness.render.plain import plain
+
+COLUMNS = (
+    *("question_id", "question", "reference", "response", "grade", "note", "grader", "time"),
+    *("policy", "response_sha256"),
+)
+WRITTEN = {1: "1", 0: "0", None: "unclear"}
+READ: dict[str, int | None] = {
+    **dict.fromkeys(("1", "right"), 1),
+    **dict.fromkeys(("0", "wrong"), 0),
+    **dict.fromkeys(("unclear", "-", "?")),
+}
+LONGEST_CELL = 32_000
+"""Characters; a spreadsheet takes 32,767, and the hash says which text is meant anyway."""
+ACTIVE = re.compile(r"'*[=+\-@＝＋－＠\t\r\n]")
+"""How a cell begins that a spreadsheet would work out instead of showing; quotes in front of it
+are ours or are told apart from ours by one more."""
+
+
+def table(answers: Mapping[Subject, GivenAnswer], grades: Iterable[Grade], grader: str) -> str:
+    """Return CSV text: this grader's answers in their order, then what others graded.
+
+    A row without a grade is still to be graded. What a grader said before changing their mind
+    is left out, and so is what `answer_match` would say.
+    """
+    said = last_words(grades)
+    mine = [(about, grader) for about in shuffled(answers, grader)]
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\r\n")
+    writer.writeheader()
+    for about, who in dict.fromkeys([*mine, *said]):
+        cells = row(about, who, said.get((about, who)), answers.get(about))
+        writer.writerow({name: safe(cell) for name, cell in cells.items()})
+    return text.getvalue()
+
+
+def row(
+    about: Subject, grader: str, said: Grade | None, answer: GivenAnswer | None
+) -> dict[str, str]:
+    """Return column -> text; an answer of no run at hand has its grade and no text."""
+    cells = dict.fromkeys(COLUMNS, "")
+    cells |= {"question_id": about[0], "response_sha256": about[1], "grader": grader}
+    if answer is not None:
+        texts = (answer.question.question, answer.question.reference, answer.text)
+        shown = [plain(text)[:LONGEST_CELL] for text in texts]
+        cells |= dict(zip(("question", "reference", "response"), shown, strict=True))
+    if said is not None:
+        cells |= {name: getattr(said, name) or "" for name in ("note", "time", "policy")}
+        cells["grade"] = WRITTEN[said.grade]
+    return cells
+
+
+def read_table(file: Path, known: Iterable[Grade], grader: str) -> list[Grade]:
+    """Return what a table says that is not known yet: new grades, and changes of mind.
+
+    Args:
+        file: As `table` writes it; a row without a grade says nothing.
+        known: The grades at hand.
+        grader: Who graded where a row does not say.
+    """
+    said = last_words(known)
+    found = []
+    for line in read_csv_rows(file):
+        line.only(COLUMNS)
+        texts = {name: restored(str(cell)) for name, cell in line.values.items()}
+        if not texts.get("grade", "").strip():
+            continue
+        new = graded(Row(dict(texts), line.where), grader)
+        old = said.get((subject(new), new.grader))
+        if old is None:
+            found.append(new)
+        elif (old.grade, old.note, old.policy) != (new.grade, new.note, new.policy):
+            found.append(replace(new, time=now()))
+    return found
+
+
+def graded(row: Row, grader: str) -> Grade:
+    """Return the grade of a row, or raise naming the line and the cell that is wrong."""
+    word = row.required("grade").strip().casefold()
+    if word not in READ:
+        raise row.wrong(f"'grade' must be 1, 0 or unclear, found {word!r}")
+    return Grade(
+        question_id=row.required("question_id"),
+        response_sha256=row.required("response_sha256"),
+        grade=READ[word],
+        grader=row.text("grader") or grader,
+        time=row.text("time") or now(),
+        note=row.text("note"),
+        policy=row.text("policy"),
+    )
+
+
+def safe(text: str) -> str:
+    """Return a cell that a spreadsheet shows as it is; `restored` gives the text back.
+
+    >>> [safe(text) for text in ("=1+1", "'=1", "it's -1")]
+    ["'=1+1", "''=1", "it's -1"]
+    """
+    return f"'{text}" if ACTIVE.match(text) else text
+
+
+def restored(cell: str) -> str:
+    """Return the text that `safe` made a cell of.
+
+    >>> [restored(safe(text)) for text in ("=1+1", "'=1", "it's -1")]
+    ['=1+1', "'=1", "it's -1"]
+    """
+    return cell[1:] if cell.startswith("'") and ACTIVE.match(cell) else cell

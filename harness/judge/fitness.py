@@ -1,0 +1,218 @@
+"""Is a judge fit for use: what its model does with questions whose answers are known."""
+
+import json
+import math
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+from harness.errors import ContextOverflowError, EndpointError
+from harness.judge.chat import ChatJudge
+from harness.judge.labelled import labelled
+from harness.llm import Calls, Chat, Message, Request
+from harness.llm.remote_chat import RemoteChat
+from harness.records import Label
+
+SIZES = (1024, 2048, 4096, 8192, 16384, 32768)
+"""Tokens of the prompts that the window is tried with."""
+
+EXPECTED = 8192
+"""Tokens that a prompt of nine passages may well take: tried where no window is configured."""
+
+CODE_WORD = "heron-4711"
+
+TWICE = 3
+"""Questions that are asked a second time."""
+
+GUESSING = 1 / 3
+"""Right by chance, of three labels that are equally common."""
+
+WANTED = 0.7
+"""Accuracy that a judge should surely have."""
+
+UNREAD = 0.2
+"""Share of labels that may be missing."""
+
+
+class Level(IntEnum):
+    """How far a judge can be used."""
+
+    FIT = 0
+    DOUBTFUL = 1
+    UNFIT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One thing that was tried."""
+
+    name: str
+    level: Level
+    said: str
+    """What came of it."""
+    advice: str = ""
+
+
+def examine(judge: ChatJudge, languages: Sequence[str], calls: Calls) -> Iterator[Point]:
+    """Yield what was found, one thing after another; nothing more where nobody answers."""
+    answers = reachable(judge.chat, calls)
+    yield answers
+    if answers.level is Level.UNFIT:
+        return
+    yield structured(judge.chat, calls)
+    yield window(judge.chat, calls)
+    for language in languages:
+        yield from accuracy(replace(judge, language=language), calls)
+    yield steady(judge, languages[0], calls)
+
+
+def reachable(chat: Chat, calls: Calls) -> Point:
+    """Ask for a word: is the endpoint there, and the model on it."""
+    hello = Request((Message("user", "Reply with the one word: yes"),), max_tokens=256)
+    try:
+        reply = chat.complete(hello, calls)
+    except EndpointError as error:
+        return Point("reachable", Level.UNFIT, f"no: {error}", "mend this first")
+    return Point("reachable", Level.FIT, f"yes, {chat.label} answered in {reply.seconds:.2f} s")
+
+
+def structured(chat: Chat, calls: Calls) -> Point:
+    """Ask for prose under a schema: only an endpoint that enforces it sends JSON."""
+    form: dict[str, object] = {
+        "type": "object",
+        "properties": {"verdict": {"type": "string", "enum": ["lighthouse"]}},
+        "required": ["verdict"],
+        "additionalProperties": False,
+    }
+    words = "Greet me in one short sentence of plain text. Write no JSON."
+    asked = Request((Message("user", words),), form, max_tokens=256)
+    name, advice = "structured output", "more replies will need a repair, and more stay NA"
+    try:
+        text = chat.complete(asked, calls).text
+    except EndpointError as error:
+        return Point(name, Level.DOUBTFUL, f"not known: {error}", advice)
+    try:
+        found = json.loads(text)
+    except ValueError:
+        said = "this endpoint does not enforce the schema: it took it and sent prose"
+        return Point(name, Level.DOUBTFUL, said, advice)
+    if found == {"verdict": "lighthouse"}:
+        return Point(name, Level.FIT, "the schema is enforced")
+    said = "this endpoint does not enforce the schema: it sends JSON, but of any form"
+    return Point(name, Level.DOUBTFUL, said, advice)
+
+
+def window(chat: Chat, calls: Calls) -> Point:
+    """Put a word at the start of longer and longer prompts, and ask for it at their end."""
+    context = chat.context if isinstance(chat, RemoteChat) else None
+    most = min(context or EXPECTED, SIZES[-1])
+    whole = 0
+    for size in (*(size for size in SIZES if size < most), most):
+        try:
+            came_back = CODE_WORD in chat.complete(sentinel(size), calls).text
+        except ContextOverflowError:
+            came_back = False
+        except EndpointError as error:
+            return Point("window", Level.DOUBTFUL, f"not known beyond {whole:,} tokens: {error}")
+        if not came_back:
+            return _too_small(size, whole, context)
+        whole = size
+    beyond = f" of {context:,} configured" if context and context > whole else ""
+    return Point("window", Level.FIT, f"a prompt of {whole:,} tokens{beyond} was read whole")
+
+
+def _too_small(size: int, whole: int, context: int | None) -> Point:
+    known = f"{whole:,} tokens were read whole" if whole else "no shorter one was tried"
+    said = f"the start of a prompt of {size:,} tokens was lost; {known}"
+    advice = "give the model a wider window on the server (num_ctx under chat=ollama)"
+    if context is None:
+        level = Level.UNFIT if size <= EXPECTED // 2 else Level.DOUBTFUL
+        advice += f", or set judge.chat.context={whole} so that what does not fit is NA"
+        return Point("window", level, said, advice)
+    return Point("window", Level.UNFIT, f"context={context:,} is configured, but {said}", advice)
+
+
+def sentinel(size: int) -> Request:
+    """Return a request of at most so many tokens, reply included, that asks for its first word."""
+    first = f"The code word is {CODE_WORD}.\n"
+    last = "Which code word stands at the very beginning? Reply with the code word alone."
+    line = "This line is here to take room.\n"
+
+    def request(lines: int) -> Request:
+        return Request((Message("user", first + lines * line + last),), max_tokens=64)
+
+    empty = request(0)
+    assert empty.max_tokens is not None
+    each = (request(100).tokens - empty.tokens) / 100
+    return request(max(0, math.floor((size - empty.max_tokens - empty.tokens) / each)))
+
+
+def accuracy(judge: ChatJudge, calls: Calls) -> Iterator[Point]:
+    """Yield how often the labels are right, and how fast they came."""
+    known = labelled(judge.language)
+    asked, started = calls.asked, time.perf_counter()
+    found = judge.answer([row.job for row in known], calls, lambda: None)
+    seconds, asked = time.perf_counter() - started, calls.asked - asked
+    pairs = [
+        (given, label)
+        for row, finding in zip(known, found, strict=True)
+        for given, label in zip(finding.labels, row.labels, strict=bool(finding.labels))
+    ]
+    of = sum(len(row.labels) for row in known)
+    right = sum(given == label for given, label in pairs)
+    low, high = wilson(right, len(pairs))
+    missing = of - len(pairs)
+    said = (
+        f"{right} of {len(pairs)} right [{low:.2f}, {high:.2f}], guessing {GUESSING:.2f}; "
+        + ", ".join(f"{label.name.lower()} {_hits(pairs, label)}" for label in Label)
+        + (f"; {missing} of {of} without a label" if missing else "")
+    )
+    yield Point(f"accuracy ({judge.language})", *_judged(low, missing / of, said))
+    pace = f"{asked} calls in {seconds:.1f} s, {asked / seconds * 60:.0f} a minute"
+    yield Point(f"speed ({judge.language})", Level.FIT, pace)
+
+
+def _hits(pairs: Sequence[tuple[int, int]], label: Label) -> str:
+    given = [got for got, wanted in pairs if wanted == label]
+    return f"{sum(got == label for got in given)}/{len(given)}"
+
+
+def _judged(low: float, missing: float, said: str) -> tuple[Level, str, str]:
+    if missing > UNREAD:
+        return Level.UNFIT, said, "too few replies can be read: another model, or structured output"
+    if low <= GUESSING:
+        return Level.UNFIT, said, "it cannot be told from guessing: take a stronger model"
+    if low < WANTED:
+        return Level.DOUBTFUL, said, "compare it with human grades before you trust a metric of it"
+    return Level.FIT, said, ""
+
+
+def steady(judge: ChatJudge, language: str, calls: Calls) -> Point:
+    """Ask a few questions twice."""
+    asks = [replace(judge, language=language).ask(row.job) for row in labelled(language)[:TWICE]]
+    rounds = [judge.chat.complete_all([ask.request for ask in asks], calls) for _ in range(2)]
+    texts = [[getattr(reply, "text", None) for reply in replies] for replies in rounds]
+    same = sum(a is not None and a == b for a, b in zip(*texts, strict=True))
+    said = f"{same} of {TWICE} questions got the same reply twice"
+    if same == TWICE:
+        return Point("same answer twice", Level.FIT, said)
+    advice = (
+        "set temperature=0 and a seed; what is remembered stays, but another machine may differ"
+    )
+    return Point("same answer twice", Level.DOUBTFUL, said, advice)
+
+
+def wilson(right: int, n: int) -> tuple[float, float]:
+    """Return the ends of the 95 % Wilson interval of a share; all of [0, 1] where n is 0.
+
+    >>> [round(end, 3) for end in wilson(24, 24)]
+    [0.862, 1.0]
+    """
+    if not n:
+        return 0.0, 1.0
+    z = 1.959964
+    share, widened = right / n, 1 + z * z / n
+    middle = (share + z * z / (2 * n)) / widened
+    half = z / widened * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return max(0.0, middle - half), min(1.0, middle + half)

@@ -1,0 +1,162 @@
+"""What people said of answers and captions: who, about which text, and what it comes to."""
+
+import hashlib
+import logging
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TypeVar
+
+from harness.errors import InputError
+from harness.questions.rows import Row, json_row
+from harness.records import Grade
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionGrade:
+    """A person's verdict on what a captioner said about one picture."""
+
+    image_sha256: str
+    """Of the figure's pixels, as in a run's captions.jsonl."""
+    caption_sha256: str
+    """Of the caption's text."""
+    grade: int | None
+    """1 right, 0 wrong, None unclear."""
+    grader: str
+    time: str | None = None
+    note: str | None = None
+    policy: str | None = None
+
+
+G = TypeVar("G", Grade, CaptionGrade)
+Subject = tuple[str, str]
+"""What a grade is about: (question id, response hash), or (picture hash, caption hash)."""
+
+
+def subject(grade: Grade | CaptionGrade) -> Subject:
+    """Return what a grade is about."""
+    if isinstance(grade, Grade):
+        return grade.question_id, grade.response_sha256
+    return grade.image_sha256, grade.caption_sha256
+
+
+def read_grades(file: Path) -> list[Grade]:
+    """Return people's verdicts, in the order they were given; none where there is no file.
+
+    A last line that a crash cut short is left out with a warning.
+    """
+    return read_rows(file, Grade)
+
+
+def read_caption_grades(file: Path) -> list[CaptionGrade]:
+    """Return people's verdicts on captions, as `read_grades` does those on answers."""
+    return read_rows(file, CaptionGrade)
+
+
+def read_rows(file: Path, kind: type[G]) -> list[G]:
+    """Return the grades that a file holds, one a line."""
+    if not file.exists():
+        return []
+    whole, torn = parted(file.read_bytes())
+    if torn:
+        log.warning("%s: the last line was cut short by a crash and is left out", file)
+    try:
+        lines = whole.decode("utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file}: not UTF-8 (byte {error.start}); save it as UTF-8") from None
+    numbered = enumerate(lines, start=1)
+    return [grade_from(json_row(line, f"{file}:{n}"), kind) for n, line in numbered if line.strip()]
+
+
+def parted(content: bytes) -> tuple[bytes, bytes]:
+    r"""Return a file's whole lines, and the piece of a line behind them that is no object.
+
+    >>> parted(b'{"a": 1}\n{"a": 2}'), parted(b'{"a": 1}\n{"a"')
+    ((b'{"a": 1}\n{"a": 2}', b''), (b'{"a": 1}\n', b'{"a"'))
+    """
+    end = content.rfind(b"\n") + 1
+    tail = content[end:]
+    try:
+        json_row(tail.decode("utf-8-sig"), "")
+    except (InputError, UnicodeDecodeError):
+        return (content[:end], tail) if tail.strip() else (content, b"")
+    return content, b""
+
+
+def grade_from(row: Row, kind: type[G]) -> G:
+    """Return one grade, or raise naming the place and the key that is wrong."""
+    names = [field.name for field in fields(kind)]
+    row.only(names)
+    grade = row.values.get("grade")
+    if grade is not None and (isinstance(grade, bool) or grade not in (0, 1)):
+        raise row.wrong(f"'grade' must be 1 (right), 0 (wrong) or null (unclear), found {grade!r}")
+    first, second = names[:2]
+    return kind(
+        row.required(first),
+        row.required(second),
+        int(grade) if isinstance(grade, int | float) else None,
+        row.required("grader"),
+        row.text("time"),
+        row.text("note"),
+        row.text("policy"),
+    )
+
+
+def last_words(grades: Iterable[G]) -> dict[tuple[Subject, str], G]:
+    """Return (subject, grader) -> what the grader said of it last."""
+    return {(subject(grade), grade.grader): grade for grade in grades}
+
+
+def verdict_by_text(
+    grades: Iterable[G], refused: Collection[str | None] = ()
+) -> dict[Subject, int]:
+    """Return (question id, response hash) -> 1 right, 0 wrong, by most of the graders.
+
+    A grader's last word counts; where graders are evenly split nothing is said.
+
+    Args:
+        grades: Of answers, or of captions: the keys are then (picture hash, caption hash).
+        refused: Names whose grades are no evidence, as those of the study's judge and
+            generator: a metric held against its own judge's opinion looks better than it is.
+    """
+    words: dict[Subject, list[int]] = defaultdict(list)
+    left_out = Counter[str]()
+    names = {folded(name) for name in refused if name}
+    for (about, grader), said in last_words(grades).items():
+        if folded(grader) in names:
+            left_out[grader] += 1
+        elif said.grade is not None:
+            words[about].append(said.grade)
+    for grader, count in left_out.items():
+        log.warning(
+            "%d grades by '%s' are left out: it is this study's judge or generator, "
+            "which is no witness of how good its own metrics are",
+            count,
+            grader,
+        )
+    return {
+        about: int(2 * sum(given) > len(given))
+        for about, given in words.items()
+        if 2 * sum(given) != len(given)
+    }
+
+
+def disputed(grades: Iterable[G]) -> tuple[Subject, ...]:
+    """Return what one grader calls right and another wrong, by the last word of each."""
+    opinions: dict[Subject, set[int | None]] = defaultdict(set)
+    for (about, _), said in last_words(grades).items():
+        opinions[about].add(said.grade)
+    return tuple(about for about, said in opinions.items() if {0, 1} <= said)
+
+
+def folded(name: str) -> str:
+    """Return a name as it is compared: case and blanks around it do not count."""
+    return name.strip().casefold()
+
+
+def response_sha256(response: str) -> str:
+    """Return the key under which a person's grade of this text is kept."""
+    return hashlib.sha256(response.encode("utf-8", "replace")).hexdigest()

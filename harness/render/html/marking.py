@@ -1,0 +1,107 @@
+"""Texts in pieces: what differs from another text, and what words a passage shares with claims."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import groupby
+
+CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+TOKEN = re.compile(rf"[{CJK}]|[^\W{CJK}]+|\s+|.", re.DOTALL)
+"""A character of Chinese, Japanese or Korean, a word of another script, blanks, any one sign."""
+
+LONGEST = 1_500
+"""Tokens beyond which a text is compared by lines: the time grows with their square."""
+
+ALIKE = 0.35
+"""Share of common tokens below which marked differences would be confetti."""
+
+SHARED = {True: 5, False: 3}
+"""Neighbouring characters of CJK, or words, that make two texts share wording."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of text and what it is: `same`, `added`, `gone`, or the mark of a claim."""
+
+    text: str
+    kind: str = "same"
+
+
+def tokens(text: str) -> list[str]:
+    """Return the text in pieces that a reader compares; joined they are the text.
+
+    >>> tokens("q1 是27公尺。")
+    ['q1', ' ', '是', '27', '公', '尺', '。']
+    """
+    return TOKEN.findall(text)
+
+
+def differences(base: str, text: str) -> tuple[Piece, ...] | None:
+    """Return `text` with what `base` lacks marked added, and what it lacks itself marked gone.
+
+    None where the two have too little in common for marks to help.
+
+    >>> [(p.kind, p.text) for p in differences("高27公尺。", "高約72公尺。")]
+    [('same', '高'), ('gone', '27'), ('added', '約72'), ('same', '公尺。')]
+    """
+    left, right = tokens(base), tokens(text)
+    if max(len(left), len(right)) > LONGEST:
+        left, right = base.splitlines(keepends=True), text.splitlines(keepends=True)
+    if max(len(left), len(right)) > LONGEST:
+        return None
+    matcher = SequenceMatcher(None, left, right, autojunk=False)
+    pieces: list[Piece] = []
+    common = 0
+    for tag, a, b, c, d in matcher.get_opcodes():
+        if tag == "equal":
+            common += d - c
+            pieces.append(Piece("".join(right[c:d])))
+            continue
+        pieces += [Piece("".join(left[a:b]), "gone")] if b > a else []
+        pieces += [Piece("".join(right[c:d]), "added")] if d > c else []
+    if common < ALIKE * min(len(left), len(right)):
+        return None
+    return tuple(pieces)
+
+
+def is_cjk(token: str) -> bool:
+    """Say whether a token is a character of Chinese, Japanese or Korean."""
+    return len(token) == 1 and "\u3040" <= token <= "\ufaff"
+
+
+def runs_of(words: Sequence[str]) -> Iterator[tuple[tuple[str, ...], int, int]]:
+    """Yield each row of neighbouring words long enough to be no chance, with its place.
+
+    Blanks and signs do not count.
+    """
+    solid = [(at, word.casefold()) for at, word in enumerate(words) if word[0].isalnum()]
+    for start in range(len(solid)):
+        need = SHARED[is_cjk(solid[start][1])]
+        row = solid[start : start + need]
+        if len(row) == need:
+            yield tuple(word for _, word in row), row[0][0], row[-1][0]
+
+
+def shared(text: str, claims: Iterable[tuple[str, str]]) -> tuple[Piece, ...]:
+    """Return the text with the wording that it shares with claims; (claim, kind) in order.
+
+    Where two claims share the same words, the later one's kind is shown.
+
+    >>> marked = shared("The tower is 27 metres high.", [("tower is 27 metres tall", "entailed")])
+    >>> [(p.kind, p.text) for p in marked]
+    [('same', 'The '), ('entailed', 'tower is 27 metres'), ('same', ' high.')]
+    """
+    words = tokens(text)
+    kinds = ["same"] * len(words)
+    places = list(runs_of(words))
+    for claim, kind in claims:
+        said = {row for row, _, _ in runs_of(tokens(claim))}
+        for row, first, last in places:
+            if row in said:
+                kinds[first : last + 1] = [kind] * (last + 1 - first)
+    pairs = zip(kinds, words, strict=True)
+    return tuple(
+        Piece("".join(word for _, word in group), kind)
+        for kind, group in groupby(pairs, key=lambda pair: pair[0])
+    )

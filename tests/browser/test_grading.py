@@ -1,0 +1,139 @@
+"""The grading page in a real browser: by keyboard, through a crash, in every language and theme."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.questions import read_caption_grades, read_grades
+from tests.browser.grading_fixtures import browser, messy, serving, strange_texts, tab, ten
+from tests.grading.small import small
+
+__all__ = ["browser"]
+
+
+def test_ten_answers_by_keyboard_and_a_crash(browser: Any, tmp_path: Path) -> None:
+    """Ten answers are graded, with a note, a skip, an undo and a crash: nothing is lost."""
+    study = ten(tmp_path)
+    file = study.testset / "grades.jsonl"
+    with serving(study) as page, tab(browser) as at:
+        at.open(page.link)
+        first = at.text("answer")
+        for key in "10-1":
+            at.press(key)
+        assert [grade.grade for grade in read_grades(file)] == [1, 0, None, 1]
+        at.press("u")
+        at.press("s")
+        at.page.keyboard.press("n")
+        at.page.keyboard.type("10s off")
+        at.page.keyboard.press("Escape")
+        at.press("0")
+        assert at.text("count") == "4 of 12 graded"
+        page.kill()
+        at.page.keyboard.press("1")
+        at.page.wait_for_selector("#failure:not([hidden])")
+        assert "Not saved" in at.text("failure")
+
+    before = read_grades(file)
+    assert [(grade.grade, grade.note) for grade in before] == [
+        (1, None), (0, None), (None, None), (0, "10s off"),
+    ]  # fmt: skip
+    with serving(study) as page, tab(browser) as at:
+        at.open(page.link)
+        assert at.text("count") == "4 of 12 graded"
+        assert at.text("answer") != first
+        for key in "110011":
+            at.press(key)
+        assert at.text("count") == "10 of 12 graded"
+        assert at.errors == []
+        assert at.elsewhere == []
+    grades = read_grades(file)
+    assert grades[:4] == before
+    assert len({grade.question_id for grade in grades}) == 10
+
+
+def test_a_held_key_and_a_shortcut_grade_nothing(browser: Any, tmp_path: Path) -> None:
+    """Holding a key, Ctrl-1 or typing a note never gives a grade unseen."""
+    study = ten(tmp_path)
+    with serving(study) as page, tab(browser) as at:
+        at.open(page.link)
+        at.page.keyboard.press("Control+1")
+        at.page.keyboard.press("n")
+        at.page.keyboard.type("1010us")
+        assert at.page.input_value("#note") == "1010us"
+        at.page.keyboard.press("Escape")
+        with at.page.expect_response(lambda reply: reply.url.endswith("/grade")):
+            at.page.keyboard.down("1")
+        at.page.keyboard.down("1")
+        at.page.keyboard.down("1")
+        at.page.wait_for_timeout(200)
+
+    (kept,) = read_grades(study.testset / "grades.jsonl")
+    assert (kept.grade, kept.note) == (1, "1010us")
+
+
+def test_buttons_and_captions(browser: Any, tmp_path: Path) -> None:
+    """The mouse does what the keys do; the figure stands beside the caption that is graded."""
+    study = small(tmp_path)
+    with serving(study) as page, tab(browser) as at:
+        at.open(page.link)
+        at.page.click("text=Captions")
+        at.page.wait_for_selector("#picture img")
+        assert "April is the tallest" in at.text("caption")
+        assert at.page.evaluate("document.querySelector('#picture img').naturalWidth") == 1
+        at.page.click("button[data-key='0']")
+        at.page.wait_for_selector("#over:not([hidden])")
+        assert at.errors == []
+    (kept,) = read_caption_grades(study.testset / "caption_grades.jsonl")
+    assert kept.grade == 0
+
+
+def test_the_rule_is_told_after_the_grade(browser: Any, tmp_path: Path) -> None:
+    """Before a grade nothing says what `answer_match` thinks; after it the last line does."""
+    with serving(small(tmp_path)) as page, tab(browser) as at:
+        at.open(page.link)
+        assert "answer_match" not in at.page.inner_text("body")
+        at.press("1")
+        assert "answer_match" in at.text("last")
+
+
+def test_strange_texts_do_no_harm(browser: Any, tmp_path: Path) -> None:
+    """Scripts, markup, endless words, right-to-left and control characters are shown as text."""
+    seen = []
+    with serving(messy(tmp_path)) as page, tab(browser, "narrow") as at:
+        at.open(page.link)
+        for _ in strange_texts():
+            seen.append(at.text("answer"))
+            wide = at.page.evaluate("document.documentElement.scrollWidth")
+            assert wide <= 390, seen[-1][:80]
+            at.press("1")
+        at.page.goto(f"{page.link}captions")
+        at.page.wait_for_selector("#main:not([hidden])")
+        assert at.text("caption") == "<script>alert(2)</script>"
+        assert at.errors == []
+        assert at.elsewhere == []
+    assert "<script>alert(1)</script>" in seen
+    assert "(empty)" in seen
+
+
+@pytest.mark.parametrize("kind", ["answers", "captions"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", ["wide", "narrow"])
+def test_axe_finds_nothing(browser: Any, tmp_path: Path, size: str, scheme: str, kind: str) -> None:
+    """axe-core finds no fault (WCAG A and AA) in either theme and size, before and after a key."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="no axe-core")
+    with serving(small(tmp_path), "language=ja") as page, tab(browser, size, scheme) as at:
+        at.open(f"{page.link}{kind}")
+        for key in ("", "u", "1"):
+            if key == "1":
+                at.press(key)
+            at.page.keyboard.press("n")
+            found = axe.Axe().run(at.page)
+            assert found.violations_count == 0, found.generate_report()
+            at.page.keyboard.press("Escape")
+        assert at.page.evaluate("document.documentElement.lang") == "ja"
+        assert (
+            at.page.evaluate("document.documentElement.scrollWidth")
+            <= at.page.viewport_size["width"]
+        )
+        assert at.errors == []

@@ -1,0 +1,63 @@
+from pathlib import Path
+
+from harness.grading.subjects import answers_of, captions_of, wrong_captions
+from harness.questions import response_sha256
+from tests.grading.small import ANSWERS, CAPTION, Small
+
+
+def test_equal_answers_are_one(small: Small) -> None:
+    """Four answers were given, two of them alike: three are left, and the failure is none."""
+    found = answers_of(small.runs)
+
+    assert {(a.question.id, a.text) for a in found.values()} == {
+        ("q1", "It is 27 metres tall."),
+        ("q2", "In 1913."),
+        ("q2", "In 1931."),
+        ("q3", "A man called Li."),
+    }
+    assert all(about == answer.about for about, answer in found.items())
+    assert ANSWERS["text_k4"][2] is None
+
+
+def test_questions_and_limit_choose(small: Small) -> None:
+    """`questions=` and `limit=` work as in every stage."""
+    assert {about[0] for about in answers_of(small.runs, ["q2"])} == {"q2"}
+    assert {about[0] for about in answers_of(small.runs, [], 1)} == {"q1"}
+
+
+def test_answer_match_proposes(small: Small) -> None:
+    """The proposal is the rule's word: right, wrong, and wrong for an answer made up."""
+    proposals = {a.text: a.proposal for a in answers_of(small.runs).values()}
+
+    assert proposals["It is 27 metres tall."] == 1
+    assert proposals["In 1913."] == 0
+    assert proposals["A man called Li."] == 0
+
+
+def test_captions_and_their_pictures(small: Small) -> None:
+    """A caption is known by picture and words; a run without captions has none."""
+    ((about, caption),) = captions_of(small.runs).items()
+
+    assert about == ("ab" * 32, response_sha256(CAPTION))
+    assert (caption.text, caption.page) == (CAPTION, 1)
+    assert caption.picture.read_bytes().startswith(b"\x89PNG")
+    assert captions_of(small.runs[:1]) == {}
+
+
+def test_a_picture_is_never_outside_its_run(small: Small) -> None:
+    """A captions.jsonl from elsewhere cannot make the page show another file."""
+    file = small.runs[1].path / "captions.jsonl"
+    file.write_text(file.read_text().replace("figures/abab.png", "../../../../secret.png"))
+
+    (caption,) = captions_of(small.runs).values()
+
+    assert caption.picture == Path(small.runs[1].path, "figures", "secret.png")
+
+
+def test_wrong_captions_are_passages(small: Small) -> None:
+    """A caption graded wrong is named by the id under which it is retrieved."""
+    about = ("ab" * 32, response_sha256(CAPTION))
+
+    assert wrong_captions(small.runs[1], {about: 0}) == {"tower#1.f1"}
+    assert wrong_captions(small.runs[1], {about: 1}) == frozenset()
+    assert wrong_captions(small.runs[0], {about: 0}) == frozenset()

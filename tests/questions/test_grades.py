@@ -1,0 +1,104 @@
+import json
+import logging
+from pathlib import Path
+
+import pytest
+
+from harness.errors import InputError
+from harness.questions import (
+    CaptionGrade,
+    disputed,
+    last_words,
+    read_caption_grades,
+    read_grades,
+    verdict_by_text,
+)
+from harness.records import Grade
+
+A = ("q1", "a")
+
+
+def grade(value: int | None, grader: str, about: tuple[str, str] = A) -> Grade:
+    return Grade(*about, value, grader)
+
+
+def test_most_graders_decide() -> None:
+    """Two against one: the two; one against one: nothing is said; unclear does not vote."""
+    told = [grade(1, "ann"), grade(1, "bob"), grade(0, "cho")]
+
+    assert verdict_by_text(told) == {A: 1}
+    assert verdict_by_text(told[1:]) == {}
+    assert verdict_by_text([grade(0, "ann"), grade(None, "bob")]) == {A: 0}
+
+
+def test_the_last_word_counts() -> None:
+    """Who changes their mind has said the later thing."""
+    told = [grade(1, "ann"), grade(0, "ann")]
+
+    assert verdict_by_text(told) == {A: 0}
+    assert list(last_words(told).values()) == told[1:]
+
+
+def test_the_judges_own_grades_are_refused(caplog: pytest.LogCaptureFixture) -> None:
+    """A grade by the study's judge or generator is no evidence, and a warning counts them."""
+    told = [grade(1, "llama3.1"), grade(1, " Llama3.1 ", ("q2", "b")), grade(0, "ann")]
+
+    with caplog.at_level(logging.WARNING):
+        found = verdict_by_text(told, refused={"LLAMA3.1", None})
+
+    assert found == {A: 0}
+    assert "1 grades by 'llama3.1' are left out" in caplog.text
+
+
+def test_disputed_is_right_against_wrong() -> None:
+    """A dispute is one grader's right against another's wrong; unclear disputes nothing."""
+    told = [grade(1, "ann"), grade(0, "bob"), grade(1, "ann", ("q2", "b")),
+            grade(None, "bob", ("q2", "b"))]  # fmt: skip
+
+    assert disputed(told) == (A,)
+    assert disputed([*told, grade(1, "bob")]) == ()
+
+
+@pytest.mark.parametrize(
+    "torn", [b'{"question_id": "q2", "respo', '{"question_id": "ㄅ'.encode()[:-1], b"\0\0\0", b"{"]
+)
+def test_a_torn_last_line_is_left_out(
+    tmp_path: Path, torn: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What a crash left of a line is passed over with a warning, even half a character."""
+    file = tmp_path / "grades.jsonl"
+    whole = {"question_id": "q1", "response_sha256": "a", "grade": 1, "grader": "ann"}
+    file.write_bytes(json.dumps(whole).encode() + b"\n" + torn)
+
+    assert read_grades(file) == [Grade("q1", "a", 1, "ann")]
+    assert "cut short by a crash" in caplog.text
+
+
+def test_a_broken_line_in_the_middle_is_named(tmp_path: Path) -> None:
+    """No crash breaks a line before the last: somebody edited it, and should know."""
+    file = tmp_path / "grades.jsonl"
+    file.write_text('{"question_id"\n{}\n', encoding="utf-8")
+
+    with pytest.raises(InputError, match=r"jsonl:1: not a JSON object"):
+        read_grades(file)
+
+
+def test_a_last_line_without_its_end_is_whole(tmp_path: Path) -> None:
+    """An editor that writes no line end at the end of a file loses no grade."""
+    file = tmp_path / "grades.jsonl"
+    file.write_text(
+        '{"question_id": "q1", "response_sha256": "a", "grade": null, "grader": "ann"}',
+        encoding="utf-8-sig",
+    )
+
+    assert read_grades(file) == [Grade("q1", "a", None, "ann")]
+
+
+def test_captions_are_keyed_by_picture_and_text(tmp_path: Path) -> None:
+    """A caption's grade names the picture and the words, so a new caption is graded anew."""
+    file = tmp_path / "caption_grades.jsonl"
+    row = {"image_sha256": "p", "caption_sha256": "c", "grade": 0, "grader": "ann"}
+    file.write_text(json.dumps(row) + "\n", encoding="utf-8")
+
+    assert read_caption_grades(file) == [CaptionGrade("p", "c", 0, "ann")]
+    assert verdict_by_text(read_caption_grades(file)) == {("p", "c"): 0}

@@ -1,0 +1,134 @@
+"""The demo as a newcomer runs it: every stage, on the real document, with its real captions."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.conftest import ROOT
+
+pytest.importorskip("rapidocr", reason="the demo's captions need the extra `ocr`")
+
+VARIANTS = ["text_k4", "text_k9", "caption_k4", "ctx_k4", "ctx_k9", "ctx_k9_strict"]
+FAIR = {
+    ("top_k", "text_k4", "text_k9"),
+    ("top_k", "ctx_k4", "ctx_k9"),
+    ("index.contents", "text_k4", "caption_k4"),
+    ("index.contents", "text_k4", "ctx_k4"),
+    ("index.contents", "caption_k4", "ctx_k4"),
+    ("index.contents", "text_k9", "ctx_k9"),
+    ("prompt", "ctx_k9", "ctx_k9_strict"),
+}
+"""The seven pairs of the six variants that differ in one factor: worked out by hand."""
+
+
+def study(root: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "harness.study", "study=demo", f"root={root}", *words],
+        cwd=ROOT, env={**os.environ, "COLUMNS": "100"}, capture_output=True, encoding="utf-8",
+        check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo's root, after one run of all six variants."""
+    root = tmp_path_factory.mktemp("demo")
+    done = study(root)
+    assert done.returncode == 0, done.stderr
+    assert "report.md" in done.stdout
+    return root
+
+
+def rows(root: Path, run: str, table: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = pq.read_table(
+        root / "demo" / run / f"{table}.parquet"
+    ).to_pylist()
+    return found
+
+
+def test_every_variant_answers_every_question(demo: Path) -> None:
+    """Six finished runs of 13 questions each."""
+    for variant in VARIANTS:
+        record = json.loads((demo / "demo" / variant / "run.json").read_text(encoding="utf-8"))
+        assert record["counts"] == {"questions": 13, "answered": 13, "failed": 0}
+
+
+def test_the_seven_fair_contrasts_and_no_other(demo: Path) -> None:
+    """The report finds what may be compared by itself."""
+    import pandas as pd
+
+    table = pd.read_csv(demo / "demo/report/contrasts.csv")
+
+    found = set(table[["factor", "left", "right"]].itertuples(index=False, name=None))
+    assert found == FAIR
+
+
+def test_retrieval_is_equal_where_only_the_prompt_differs(demo: Path) -> None:
+    """ctx_k9 and ctx_k9_strict have the same passages and retrieval scores, to the bit."""
+    left, right = (rows(demo, run, "responses") for run in ("ctx_k9", "ctx_k9_strict"))
+    assert [row["passages"] for row in left] == [row["passages"] for row in right]
+
+    scores = [
+        {
+            (row["question_id"], row["metric"]): row["value"]
+            for row in rows(demo, run, "scores")
+            if row["metric"] in ("context_precision", "context_recall")
+        }
+        for run in ("ctx_k9", "ctx_k9_strict")
+    ]
+    assert scores[0] == scores[1]
+    assert len(scores[0]) == 26
+
+
+def test_top_k_is_what_comes_back(demo: Path) -> None:
+    """Four passages under k4, nine under k9: read off the answers, not the settings."""
+    for variant in VARIANTS:
+        wanted = 4 if variant.endswith("k4") else 9
+        assert {row["k_returned"] for row in rows(demo, variant, "responses")} == {wanted}
+
+
+def test_text_alone_never_holds_a_caption(demo: Path) -> None:
+    """Captions reach the variants that ask for them, and no other."""
+    for variant in VARIANTS:
+        origins = {
+            passage["origin"]
+            for row in rows(demo, variant, "responses")
+            for passage in row["passages"]
+        }
+        assert ("caption" in origins) == (not variant.startswith("text")), variant
+
+
+def test_a_person_can_read_what_the_index_was_told(demo: Path) -> None:
+    """Each caption stands beside its picture; text-only runs have none."""
+    told = (demo / "demo/ctx_k9/captions.md").read_text(encoding="utf-8")
+
+    assert told.count("![](figures/") == 4
+    assert "Percent per year" in told
+    assert not (demo / "demo/text_k9/captions.md").exists()
+    for line in (demo / "demo/ctx_k9/captions.jsonl").read_text(encoding="utf-8").splitlines():
+        assert (demo / "demo/ctx_k9" / json.loads(line)["picture"]).is_file()
+
+
+def test_a_second_run_asks_nothing(demo: Path) -> None:
+    """The same line once more changes no run, and the report is the same."""
+    before = {path: path.read_bytes() for path in (demo / "demo").rglob("run.json")}
+    report = (demo / "demo/report/report.md").read_text(encoding="utf-8")
+
+    assert study(demo).returncode == 0
+
+    assert {path: path.read_bytes() for path in (demo / "demo").rglob("run.json")} == before
+    assert (demo / "demo/report/report.md").read_text(encoding="utf-8") == report
+
+
+def test_a_prompt_cannot_act_on_a_reader_that_ignores_prompts(demo: Path) -> None:
+    """The demo says so, in place of 'no effect'."""
+    findings = json.loads((demo / "demo/report/findings.json").read_text(encoding="utf-8"))
+
+    kinds = {(f["kind"], f["factor"]) for f in findings}
+    assert ("no_effect_possible", "prompt") in kinds

@@ -1,0 +1,247 @@
+"""Is a judge fit for use: judged on endpoints whose faults are known."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import yaml
+
+from harness.judge.fitness import sentinel, wilson
+from harness.judge.labelled import FOLDER, LANGUAGES, labelled
+from harness.records import Label
+from tests.conftest import Command, Done
+from tests.stub_endpoint import Received, Reply, StubEndpoint
+
+Script = Callable[[Received], "str | Reply"]
+WORDS = {Label.ENTAILED: "entailed", Label.CONTRADICTED: "contradicted", Label.UNKNOWN: "unknown"}
+KNOWN = {
+    (row.job.text, claim): WORDS[Label(label)]
+    for language in LANGUAGES
+    for row in labelled(language)
+    for claim, label in zip(row.job.items, row.labels, strict=True)
+}
+
+
+def well(received: Received) -> str:
+    """Answer as a good judge on a good server does."""
+    last = str(received.messages[-1]["content"])
+    if "code word" in last:
+        return "heron-4711" if "The code word is heron-4711" in last else "I see none"
+    if "one word: yes" in last:
+        return "yes"
+    if "Greet me" in last:
+        return json.dumps({"verdict": "lighthouse"})
+    asked: dict[str, Any] = json.loads(last)
+    rows = [
+        {"id": c["id"], "reason": "r", "verdict": KNOWN[asked["text"], c["claim"]]}
+        for c in asked["claims"]
+    ]
+    return json.dumps({"verdicts": rows})
+
+
+@pytest.fixture
+def doctor(command: Command) -> Callable[..., Done]:
+    """Examine the judge behind a stub."""
+
+    def run(stub: StubEndpoint, *words: str) -> Done:
+        at = (f"judge.chat.base_url={stub.base_url}", "judge.chat.model=stub")
+        return command("doctor", "judge=chat", "judge.language=en", *at, *words)
+
+    return run
+
+
+Doctor = Callable[..., Done]
+
+
+def line(done: Done, name: str) -> str:
+    return next(text for text in done.stdout.splitlines() if text.startswith(name))
+
+
+def test_a_good_judge(doctor: Doctor) -> None:
+    """All is well: 24 of 24 right, the schema enforced, the window read, the same twice."""
+    with StubEndpoint(well) as stub:
+        done = doctor(stub)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "fit" in line(done, "reachable")
+    assert "the schema is enforced" in line(done, "structured output")
+    assert "a prompt of 8,192 tokens was read whole" in line(done, "window")
+    assert "24 of 24 right [0.86, 1.00]" in line(done, "accuracy (en)")
+    assert "3 of 3 questions" in line(done, "same answer twice")
+    assert "8 calls in" in line(done, "speed (en)")
+    assert "advice" not in done.stdout
+    assert "fit for use" in done.stdout
+
+
+def test_nobody_there(doctor: Doctor) -> None:
+    """An endpoint that does not answer is the end of it, with the remedy."""
+    with StubEndpoint() as stub:
+        pass
+    done = doctor(stub, "judge.chat.backoff=0.01")
+    assert done.returncode == 1
+    assert "nobody listens there" in line(done, "reachable")
+    assert "accuracy" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("greeting", "said"),
+    [
+        ("Hello there!", "does not enforce the schema: it took it and sent prose"),
+        ('{"greeting": "Hello"}', "does not enforce the schema: it sends JSON, but of any form"),
+    ],
+)
+def test_a_schema_that_is_ignored(greeting: str, said: str, doctor: Doctor) -> None:
+    """C11: an endpoint that takes a schema with status 200 and ignores it is found out."""
+
+    def script(received: Received) -> str:
+        return greeting if "Greet me" in received.prompt else well(received)
+
+    with StubEndpoint(script) as stub:
+        done = doctor(stub)
+
+    assert said in line(done, "structured output")
+    assert "use with care" in done.stdout
+    assert done.returncode == 0
+
+
+class TestWindow:
+    """The window that is in force, not the one on the model's card."""
+
+    @staticmethod
+    def cutting(window: int) -> Script:
+        """Read the end of a prompt only, as a server does that says nothing of it."""
+
+        def script(received: Received) -> str | Reply:
+            tokens = len(received.prompt) // 4
+            if tokens > window and "code word" in received.prompt:
+                return Reply("I see none", prompt_tokens=window)
+            return Reply(well(received), prompt_tokens=tokens)
+
+        return script
+
+    def test_configured_wider_than_it_is(self, doctor: Doctor) -> None:
+        """H06: 131,072 tokens configured and some 2,048 found are an error with both numbers."""
+        with StubEndpoint(self.cutting(2048)) as stub:
+            done = doctor(stub, "judge.chat.context=131072")
+
+        assert done.returncode == 1
+        assert (
+            "context=131,072 is configured, but the start of a prompt of 4,096 tokens was lost; "
+            "2,048 tokens were read whole"
+        ) in line(done, "window")
+        assert "not fit for use" in done.stdout
+
+    def test_cut_without_a_word(self, doctor: Doctor) -> None:
+        """H01: a prompt whose head is cut with status 200 is noticed by its sentinel."""
+        with StubEndpoint(self.cutting(3000)) as stub:
+            done = doctor(stub)
+        assert "a prompt of 4,096 tokens was lost" in line(done, "window")
+        assert "set judge.chat.context=2048" in done.stdout
+
+    def test_refused(self, doctor: Doctor) -> None:
+        """H02: a server that refuses what is too long says the same."""
+
+        def script(received: Received) -> str | Reply:
+            if len(received.prompt) // 4 > 5000:
+                return Reply(status=400, error="maximum context length is 5000 tokens")
+            return well(received)
+
+        with StubEndpoint(script) as stub:
+            done = doctor(stub)
+        assert "a prompt of 8,192 tokens was lost; 4,096" in line(done, "window")
+
+    @pytest.mark.parametrize("size", [1024, 8192])
+    def test_the_prompts_have_the_size(self, size: int) -> None:
+        """With its reply the prompt fills the size, and does not exceed it."""
+        request = sentinel(size)
+        assert request.max_tokens is not None
+        assert size - 20 <= request.tokens + request.max_tokens <= size
+
+
+def test_guessing_is_found_out(doctor: Doctor) -> None:
+    """A judge that calls everything entailed is right 8 times in 24, as guessing would be."""
+
+    def script(received: Received) -> str:
+        return well(received).replace("contradicted", "entailed").replace("unknown", "entailed")
+
+    with StubEndpoint(script) as stub:
+        done = doctor(stub)
+
+    assert done.returncode == 1
+    assert "8 of 24 right [0.18, 0.53]" in line(done, "accuracy (en)")
+    assert "contradicted 0/8, unknown 0/8, entailed 8/8" in line(done, "accuracy (en)")
+    assert "cannot be told from guessing" in done.stdout
+
+
+def test_unreadable_replies_are_counted(doctor: Doctor) -> None:
+    """C07: replies that cannot be read stand beside the accuracy, and above a fifth it is unfit."""
+
+    def script(received: Received) -> str:
+        return (
+            "hm." if "museum" in received.prompt or "buses" in received.prompt else well(received)
+        )
+
+    with StubEndpoint(script) as stub:
+        done = doctor(stub)
+    assert done.returncode == 1
+    assert "without a label" in line(done, "accuracy (en)")
+    assert "too few replies can be read" in done.stdout
+
+
+def test_another_reply_each_time(doctor: Doctor) -> None:
+    """A model that words its reply anew each time is told, with what to do."""
+    turns = iter(range(10_000))
+
+    def script(received: Received) -> str:
+        return well(received).replace('"r"', f'"{next(turns)}"')
+
+    with StubEndpoint(script) as stub:
+        done = doctor(stub)
+    assert "0 of 3 questions got the same reply twice" in line(done, "same answer twice")
+    assert "set temperature=0 and a seed" in done.stdout
+
+
+@pytest.mark.parametrize("language", ["ja", "zh_hant"])
+def test_in_the_language_of_the_judge(language: str, doctor: Doctor) -> None:
+    """The set is the one of the judge's language, asked with its prompts."""
+    with StubEndpoint(well) as stub:
+        done = doctor(stub, f"judge.language={language}")
+    assert "24 of 24 right" in line(done, f"accuracy ({language})")
+
+
+def test_every_language_where_the_judges_has_no_set(doctor: Doctor) -> None:
+    """Without a set of its own, a judge is tried on all that there are."""
+    with StubEndpoint(well) as stub:
+        done = doctor(stub, "judge.language=zh_hans")
+    assert [line(done, f"accuracy ({language})") for language in ("en", "ja", "zh_hant")]
+
+
+def test_a_judge_without_a_model(command: Command) -> None:
+    """The embedded judge shows how it did on labels that people gave."""
+    done = command("doctor", "judge=overlap")
+    assert done.returncode == 0
+    assert "asks no model" in done.stdout
+    assert "ExpertQA" in done.stdout
+
+
+def test_help(command: Command) -> None:
+    """The help says what is tried."""
+    assert "python -m harness.doctor judge=chat" in command("doctor", "--help").stdout
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_set(language: str) -> None:
+    """Each language has 20 claims or more, as many of each label, and no claim twice."""
+    rows = yaml.safe_load((FOLDER / f"{language}.yaml").read_text(encoding="utf-8"))
+    claims = [row[word] for row in rows for word in WORDS.values()]
+    assert len(set(claims)) == len(claims) >= 20
+    assert all(set(row) == {"text", *WORDS.values()} for row in rows)
+
+
+def test_wilson_by_hand() -> None:
+    """8 of 24: centre (1/3 + 3.8415/48) / 1.16006 = 0.3563, half-width 0.1766."""
+    low, high = wilson(8, 24)
+    assert low == pytest.approx(0.1797, abs=1e-4)
+    assert high == pytest.approx(0.5329, abs=1e-4)
+    assert wilson(0, 0) == (0.0, 1.0)

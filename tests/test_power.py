@@ -1,0 +1,110 @@
+"""What a study could show, asked before it is made."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.analysis import Assumptions
+from harness.power import COUNTS, SUPPOSED
+from tests.conftest import Command
+
+ROOT = Path(__file__).parent.parent
+ARTICLE = ("questions=8", "contrasts=7", "metrics=4")
+
+
+def test_the_articles_study_could_show_nothing(command: Command) -> None:
+    """8 questions reach 2 / 2**8 = 0.0078; 28 tests ask for 0.05 / 28 = 0.0018."""
+    done = command("power", *ARTICLE)
+
+    assert done.returncode == 0
+    said = " ".join(done.stdout.split())
+    for sentence in (
+        "8 questions, 7 contrasts and 4 metrics make 28 tests.",
+        "Smallest p: 0.0078.",
+        "Level after Holm: 0.0018.",
+        "nothing can be beyond chance, whatever comes out: ask at least 11 questions, or make at "
+        "most 6 tests.",
+        "Detectable difference: none.",
+        "Questions needed: 68, to find a mean difference of 0.2 with 80% power.",
+        "Questions needed for the trust check: 41 with grades by people",
+    ):
+        assert sentence in said
+    assert done.stdout.endswith("next: python -m harness.study study=demo\n")
+
+
+def test_a_study_that_can_show_something(command: Command) -> None:
+    """Twelve questions and two tests: 2 / 2**12 is under 0.025, and 0.05 / (2 / 2**12) = 102.4."""
+    done = command("power", "questions=12", "contrasts=1", "metrics=2")
+
+    assert "1 contrast and 2 metrics make 2 tests." in done.stdout
+    assert "a result can be beyond chance, in a family of up to 102 tests." in done.stdout
+    assert "Detectable difference: 0.40 is found with 80% power" in done.stdout
+
+
+def test_what_is_supposed_can_be_said(command: Command) -> None:
+    """A larger effect needs fewer questions, a weaker metric more grades."""
+    done = command("power", *ARTICLE, "effect=0.5", "auc=0.7", "spread=0.5")
+
+    said = " ".join(done.stdout.split())
+    needed = int(said.partition("Questions needed: ")[2].partition(",")[0])
+    graded = int(said.partition("trust check: ")[2].partition(" ")[0])
+    assert needed < 68
+    assert graded > 41
+    assert "effect=0.5 spread=0.5 auc=0.7" in said
+
+
+def test_impossible_shares_are_called_so(command: Command) -> None:
+    """A detectable difference above 1 is no share's."""
+    done = command("power", "questions=8", "contrasts=1", "metrics=1", "spread=3")
+
+    assert "no share can differ by more than 1" in " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "questions is not set: python -m harness.power questions=... contrasts=..."),
+        (("questions=8", "contrasts=7"), "metrics is not set"),
+        (("questions=8", "contrast=7"), "unknown setting 'contrast' (did you mean 'contrasts'?)"),
+        ((*ARTICLE, "power"), "power=: give a number"),
+        (("questions=8.5", "contrasts=7", "metrics=4"), "questions=8.5: give a whole number"),
+        (("questions=0", "contrasts=7", "metrics=4"), "must each be 1 or more"),
+        ((*ARTICLE, "auc=0.5"), "auc must lie between 0.5 and 1"),
+        ((*ARTICLE, "effect=0"), "effect must not be 0"),
+    ],
+)
+def test_what_the_user_can_mend_is_one_line(
+    words: tuple[str, ...], message: str, command: Command
+) -> None:
+    """What was wrong, which value, and what to do; exit code 1."""
+    done = command("power", *words)
+
+    assert (done.returncode, done.stderr.count("\n"), done.stdout) == (1, 1, "")
+    assert message in done.stderr
+
+
+def test_the_help_says_what_is_supposed(command: Command) -> None:
+    """Every setting with its default, and the defaults are those that analysis supposes."""
+    text = command("power", "--help").stdout
+
+    assert all(setting.name + "=" in text for setting in (*COUNTS, *SUPPOSED))
+    assumed = Assumptions()
+    assert {s.name: float(s.default) for s in SUPPOSED} == {
+        setting.name: getattr(assumed, setting.name) for setting in SUPPOSED
+    }
+
+
+def test_the_help_loads_nothing_heavy() -> None:
+    """It is there at once: neither numpy nor Hydra is imported."""
+    code = (
+        "import sys; sys.argv = ['power', '--help']; import harness.power; harness.power.main();"
+        "sys.exit(bool({'numpy', 'scipy', 'hydra', 'omegaconf'} & set(sys.modules)))"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 0, done.stderr
