@@ -5,6 +5,8 @@ COMMANDS = {
     "collect": "run one variant, or a sweep, on the study's test set",
     "evaluate": "have a judge label the answers, and work out the scores",
     "report": "set the variants side by side, one variable at a time",
+    "doctor": "is the judge fit for use? ask it what is known",
+    "calls": "what is remembered of model calls, and how to forget it",
     "power": "what a study could show, before anything is collected",
     "grade": "say which answers are right, on a page of your own; merge and compare graders",
 }

@@ -1,5 +1,6 @@
 """Questions put to a system that is ready: answers and failures, as rows."""
 
+import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
@@ -8,6 +9,8 @@ from functools import partial
 from harness.errors import HarnessError
 from harness.records import Query, Question, Response
 from harness.systems import Answerer
+
+log = logging.getLogger(__name__)
 
 Advance = Callable[[int, int], None]
 """Told how many of how many questions are done."""
@@ -49,6 +52,9 @@ def ask(answerer: Answerer, asked: tuple[Question, int]) -> Response:
         answer = answerer.answer(Query(question.id, question.question, repeat))
     except HarnessError as error:
         return replace(row, error=" ".join(str(error).split()))
+    except Exception as error:
+        log.exception("question '%s' failed in a way that nobody foresaw", question.id)
+        return replace(row, error=f"{type(error).__name__}: {' '.join(str(error).split())}")
     given = {field.name: getattr(answer, field.name) for field in fields(answer)}
     return replace(row, response=given.pop("text"), **given)
 

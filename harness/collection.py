@@ -1,6 +1,7 @@
 """A collection: one variant asked every question, and the run folder that comes of it."""
 
 import json
+import logging
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import asdict, dataclass, replace
@@ -12,9 +13,8 @@ from harness.config import (
     PROJECT,
     Collect,
     Composition,
-    content,
     factors_of,
-    file_hashes,
+    fingerprint,
     neutral_keys,
     plain,
     project_path,
@@ -32,6 +32,8 @@ from harness.questions import TestSet, question_line, read_testset, select
 from harness.records import Question, Response
 from harness.store import Run
 from harness.systems import Answerer, Bench, System
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,8 @@ def collect(settings: Collect, how: Composition, advance: Advance) -> Run:
 
 def planned(settings: Collect, how: Composition) -> Plan:
     """Return what the settings ask for, having read the test set and hashed the corpus."""
+    if settings.give_up_after < 1 or settings.study.repeats < 1:
+        raise ConfigError("give_up_after and study.repeats must be 1 or more")
     system = settings.variant
     if system is None or "variant" not in how.choices:
         listed = ", ".join(settings.study.variants)
@@ -85,10 +89,11 @@ def planned(settings: Collect, how: Composition) -> Plan:
     given = handover(study_path(settings), settings.passages_from, testset.fingerprint)
     factors = factors_of(system, how.choices, settings.version)
     check_declared(settings.study, factors)
-    corpus = given.facts["corpus_fingerprint"] if given else content(settings.study.corpus)
+    corpus = given.facts["corpus"] if given else system.documents(PROJECT)
     setup = {
         "factors": plain(asdict(given.factors(factors) if given else factors)),
-        "corpus_fingerprint": corpus,
+        "corpus": corpus,
+        "corpus_fingerprint": fingerprint(corpus),
         "testset_fingerprint": testset.fingerprint,
         **({"passages_from": given.record} if given else {}),
     }
@@ -107,7 +112,7 @@ def answered_before(plan: Plan) -> dict[tuple[str, int], Response]:
     if changed := [key for key in plan.setup if facts.get(key) != plan.setup[key]]:
         raise RunError(
             f"{shown_path(plan.run.path)} was collected with other settings "
-            f"({', '.join(changed)} differ); give version=<label> to keep both, "
+            f"(not the same: {', '.join(changed)}); give version=<label> to keep both, "
             "or again=true to set the old run aside"
         )
     return {(r.question_id, r.repeat): r for r in plan.run.responses() if r.error is None}
@@ -136,11 +141,16 @@ def gather(
     rows = {**kept, **{(r.question_id, r.repeat): r for r in fresh}}
     order = {question.id: place for place, question in enumerate(plan.testset.questions)}
     responses = sorted(rows.values(), key=lambda r: (order[r.question_id], r.repeat))
+    stopped = len(fresh) < len(todo) or not any(r.error is None for r in responses)
+    if plan.run.finished and all(r.error for r in fresh):
+        said = f"{shown_path(plan.run.path)} stays as it was: {failures(fresh)}"
+        if stopped or not asked_before(plan.run, todo):
+            raise RunError(f"{said}; mend the cause and give the same command to go on")
+        log.warning("%s", said)
+        return
     plan.run.reopen()
     plan.run.write_responses(responses)
-    last = fresh[-settings.give_up_after :]
-    gave_up = len(last) == settings.give_up_after and all(r.error for r in last)
-    if gave_up or not any(r.error is None for r in responses):
+    if stopped:
         raise RunError(
             f"{shown_path(plan.run.path)} stopped: {failures(fresh)}. The rows so far are kept; "
             "mend the cause and give the same command to go on"
@@ -164,9 +174,14 @@ def gather(
     )
 
 
+def asked_before(run: Run, todo: Sequence[tuple[Question, int]]) -> bool:
+    """Say whether a finished run has a row, if only of a failure, for all of these."""
+    rows = {(response.question_id, response.repeat) for response in run.responses()}
+    return {(question.id, repeat) for question, repeat in todo} <= rows
+
+
 def described(plan: Plan) -> dict[str, Any]:
     """Return what `run.json` says of a run before anything is asked."""
-    given = plan.handover
     return {
         "name": plan.run.name,
         "variant": plan.how.choices["variant"],
@@ -176,7 +191,6 @@ def described(plan: Plan) -> dict[str, Any]:
         "configuration": plain(asdict(plan.system)),
         "choices": plan.how.choices,
         "overrides": list(plan.how.overrides),
-        "corpus": given.facts["corpus"] if given else file_hashes(plan.settings.study.corpus),
     }
 
 

@@ -74,6 +74,7 @@ def evaluate(settings: Evaluate, advance: Advance) -> Evaluation:
     """
     wanted = wanted_of(settings.metrics)
     runs = chosen_runs(study_path(settings), settings.runs)
+    answers = {run: run.answers for run in runs}
     items = [item for run in runs for item in items_of(run, settings)]
     judged = [item for item in items if item.response.response is not None]
     judge = settings.judge
@@ -90,7 +91,8 @@ def evaluate(settings: Evaluate, advance: Advance) -> Evaluation:
             for item in mine
             for score in scored(item, verdicts.get(id(item), []), wanted, judge)
         ]
-        run.write_evaluation(judge.label, identity_of(judge, wanted, run), rows, scores)
+        identity = identity_of(judge, wanted, run)
+        run.write_evaluation(judge.label, identity, rows, scores, answers[run])
     return Evaluation(tuple(runs), calls)
 
 

@@ -1,4 +1,4 @@
-"""The page for a browser: what it shows beside the analysis, read from the runs, and its file."""
+"""What people open: the page for a browser with all that it shows, and a paper's tables."""
 
 import base64
 import io
@@ -27,9 +27,6 @@ LONGEST_SIDE = 640
 QUALITY = 60
 """Of a picture's compression, in percent."""
 
-SETTINGS_OF_A_RUN = ("study=", "root=", "variant=")
-"""Words that the next command repeats anyway."""
-
 
 def write_page(
     folder: Path,
@@ -45,6 +42,26 @@ def write_page(
     details = details_of(analysis, facts, runs)
     page = html_page(analysis, facts, details, language)
     write_whole(file, page.encode("utf-8", "replace"))
+    return file
+
+
+def write_latex(
+    folder: Path, analysis: "Analysis", facts: "StudyFacts", runs: Sequence[Run], language: str
+) -> Path:
+    """Write `report.tex` and the plots as PDF beside it; return where the tables lie."""
+    from harness.render.drawn import plots
+    from harness.render.latex import latex
+
+    packages = {k: v for run in runs for k, v in (run.facts().get("packages") or {}).items()}
+    file = folder / "report.tex"
+    write_whole(file, latex(analysis, facts, packages, language).encode("utf-8", "replace"))
+    try:
+        drawn = plots(analysis, language)
+    except ImportError:
+        log.warning("format=latex: no plots without matplotlib; pip install matplotlib")
+        return file
+    for name, plot in drawn.items():
+        write_whole(folder / name, plot)
     return file
 
 

@@ -11,6 +11,7 @@ from harness.config import Composition, Report, shown_path, study_path
 from harness.declarations import confirmed
 from harness.errors import ConfigError, pick
 from harness.judge import ChatJudge
+from harness.page import write_latex, write_page
 from harness.reported import comparable, documents, study_table
 from harness.store import Run, chosen_runs, write_whole
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from harness.render import StudyFacts
 
 log = logging.getLogger(__name__)
+
+FORMATS = ("page", "latex")
 
 CLUSTERS = ("question", "document")
 """What may be drawn by chance."""
@@ -37,12 +40,14 @@ def report(settings: Report, how: Composition) -> None:
     from harness.render import LANGUAGES, terminal
 
     pick(LANGUAGES, settings.language, "language")
+    pick(dict.fromkeys(FORMATS), settings.format, "format")
     runs = comparable(chosen_runs(study_path(settings), settings.runs))
     table = study_table(runs, settings, how)
     analysis = analyse(table, options(settings, runs, table))
     facts = study_facts(settings, how, runs)
     folder = study_path(settings) / "report"
     write(folder, analysis, facts, settings.language)
+    page = write_page(folder, analysis, facts, runs, settings.language)
     screen = Console()
     if not screen.is_terminal:
         screen.width = WIDTH
@@ -50,8 +55,12 @@ def report(settings: Report, how: Composition) -> None:
         screen.print(suspects(analysis, settings.language))
         print(f"all of them: {shown_path(folder / 'suspects.csv')}")
     else:
-        screen.print(terminal(analysis, facts, settings.language))
+        screen.print(terminal(analysis, facts, settings.language, screen.width))
         print(f"report: {shown_path(folder / 'report.md')}")
+        print(f"page for a browser: {shown_path(page)}")
+    if settings.format == "latex":
+        paper = write_latex(folder, analysis, facts, runs, settings.language)
+        print(f"for a paper: {shown_path(paper)}")
 
 
 def options(settings: Report, runs: Sequence[Run], table: "StudyTable") -> "Options":

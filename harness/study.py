@@ -29,7 +29,7 @@ def main(settings: "StudyRun", how: "Composition") -> None:
     names = []
     for variant in settings.study.variants:
         name, *overrides = shlex.split(variant)
-        wanted = [*words_for("collect", how), f"variant={name}", *overrides]
+        wanted = [f"variant={name}", *overrides, *words_for("collect", how)]
         with progress(f"collect {name}") as advance:
             names.append(collect(*compose("collect", wanted), advance).name)
     chosen = f"runs=[{','.join(names)}]"

@@ -118,7 +118,7 @@ def test_again_keeps_the_old_run(command: Command, study: Study) -> None:
     command("collect", "variant=text_k4", *study.words, "again=true")
 
     assert study.run("text_k4-index.chunk_size-40").is_dir()
-    assert study.run("text_k4-index.chunk_size-40.old-1").is_dir()
+    assert (study.folder / "runs/small/.old/text_k4-index.chunk_size-40-1").is_dir()
 
 
 def test_other_questions_under_one_name_are_refused(command: Command, study: Study) -> None:
@@ -130,8 +130,47 @@ def test_other_questions_under_one_name_are_refused(command: Command, study: Stu
     done = command("collect", "variant=text_k4", *study.words)
 
     assert done.returncode == 1
-    assert "was collected with other settings (testset_fingerprint differ)" in done.stderr
+    assert "was collected with other settings (not the same: testset_fingerprint)" in done.stderr
     assert "version=<label>" in done.stderr
+
+
+@pytest.mark.parametrize(("first", "second"), [("1.1", "1.10"), ("2026_11", "202611")])
+def test_versions_are_text(first: str, second: str, command: Command, study: Study) -> None:
+    """1.10 is not 1.1, though Hydra would read both as one number."""
+    for version in (first, second):
+        done = command("collect", "variant=text_k4", *study.words, "limit=1", f"version={version}")
+        assert done.returncode == 0, done.stderr
+
+        run = study.run(f"text_k4-index.chunk_size-40-{version}")
+        assert facts(run)["version"] == version
+
+
+def test_swapped_documents_are_another_corpus(command: Command, study: Study) -> None:
+    """The same bytes under exchanged names are not the same passages."""
+    folder = study.folder / "documents"
+    folder.mkdir()
+    for name, text in (("a.md", "甲島燈塔高9公尺。"), ("b.md", "乙島燈塔高8公尺。")):
+        (folder / name).write_text(text, encoding="utf-8")
+    words = [*study.words, f"study.corpus=[{folder}]", "limit=1"]
+    assert command("collect", "variant=text_k4", *words).returncode == 0
+    (folder / "a.md").rename(folder / "c.md")
+    (folder / "b.md").rename(folder / "a.md")
+    (folder / "c.md").rename(folder / "b.md")
+
+    done = command("collect", "variant=text_k4", *words)
+
+    assert done.returncode == 1
+    assert "corpus" in done.stderr
+
+
+def test_the_corpus_recorded_is_the_one_indexed(command: Command, study: Study) -> None:
+    """A variant that is given a corpus of its own says so in its record."""
+    other = study.folder / "other.md"
+    other.write_text("別的燈塔。", encoding="utf-8")
+
+    command("collect", "variant=text_k4", *study.words, f"variant.corpus=[{other}]", "limit=1")
+
+    assert list(facts(study.run("text_k4-index.chunk_size-40"))["corpus"]) == ["other.md"]  # type: ignore[call-overload]
 
 
 def test_two_builds_from_nothing_are_equal(shell: Command, study: Study) -> None:
@@ -166,6 +205,9 @@ def test_nothing_is_embedded_twice(command: Command, study: Study) -> None:
         (["variant=text_k4", "variant.top_k=[4,9]"], "for a sweep write: -m"),
         (["variant=text_k4", "variant.topk=3"], "topk"),
         (["variant=text_k4", "limit=0"], "limit=0"),
+        (["variant=text_k4", "give_up_after=0"], "give_up_after and study.repeats must be 1"),
+        (["variant=text_k4", "variant.top_k=3000000000"], "variant.top_k=3000000000"),
+        (["variant=text_k4", "chat=ollama", "variant.prompt.zh_hant=x"], "the prompt has no {"),
         (["variant=text_k4", "questions=[q9]"], "unknown question 'q9'"),
         (["variant=text_k4", "study.corpus=[nowhere.pdf]"], "nowhere.pdf"),
         (["variant=text_k4", "study.testset=nowhere"], "no test set at"),

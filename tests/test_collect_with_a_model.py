@@ -96,18 +96,46 @@ def test_an_endpoint_that_is_away(command: Command, study: Study) -> None:
 
 def test_a_server_that_dies_stops_the_run(command: Command, study: Study) -> None:
     """After so many failures in a row it stops; what was answered is kept and not asked again."""
-    answers: dict[str, str | Reply] = {"哪一年": Reply(status=500), "何月": Reply(status=500)}
+    answers: dict[str, str | Reply] = {"哪一年": Reply(status=500)}
     with StubEndpoint(scripted(answers)) as stub:
-        done = command("collect", *words(stub.base_url, study), "give_up_after=2")
+        done = command("collect", *words(stub.base_url, study), "give_up_after=1")
         assert done.returncode == 1
-        assert "2 of 3 questions asked failed" in done.stderr
+        assert "1 of 2 questions asked failed" in done.stderr
         assert not (study.run(RUN) / "run.json").exists()
         assert rows(study)[0]["response"] == "echo"
 
         answers.clear()
-        before = len(stub.received)
+        before = len([r for r in stub.received if "塔高" in r.prompt.partition("問題：")[2]])
         assert command("collect", *words(stub.base_url, study)).returncode == 0
-        assert len(stub.received) == before + 2
+        after = len([r for r in stub.received if "塔高" in r.prompt.partition("問題：")[2]])
+        assert (before, after) == (1, 1)
+
+
+def test_lasting_failures_do_not_undo_a_finished_run(command: Command, study: Study) -> None:
+    """Giving the command again while the same questions fail leaves run and scores alone."""
+    answers: dict[str, str | Reply] = {"何月": Reply(status=500), "哪一年": Reply(status=500)}
+    with StubEndpoint(scripted(answers)) as stub:
+        assert command("collect", *words(stub.base_url, study)).returncode == 0
+        before = (study.run(RUN) / "run.json").read_bytes()
+
+        done = command("collect", *words(stub.base_url, study))
+
+        assert done.returncode == 0
+        assert (study.run(RUN) / "run.json").read_bytes() == before
+
+
+def test_a_part_that_cannot_be_continued_stays(command: Command, study: Study) -> None:
+    """Where the server is away when the rest is asked for, the finished part is kept."""
+    with StubEndpoint("ok") as stub:
+        command("collect", *words(stub.base_url, study), "limit=1")
+        kept = words(stub.base_url, study)
+
+    done = command("collect", *kept)
+
+    assert done.returncode == 1
+    assert "stays as it was" in done.stderr
+    assert len(rows(study)) == 1
+    assert (study.run(RUN) / "run.json").exists()
 
 
 def test_limit_then_everything_asks_nothing_twice(command: Command, study: Study) -> None:

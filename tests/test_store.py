@@ -158,7 +158,7 @@ def test_a_run_set_aside_is_kept_but_not_listed(tmp_path: Path) -> None:
         run.finish({})
         names.append(run.set_aside().name)
 
-    assert names == ["ctx_k9.old-1", "ctx_k9.old-2"]
+    assert names == ["ctx_k9-1", "ctx_k9-2"]
     assert finished_runs(tmp_path) == []
 
 

@@ -4,13 +4,13 @@ from dataclasses import replace
 from itertools import combinations
 
 from harness.analysis.cautions import cautions
-from harness.analysis.contrasts import contrasts
+from harness.analysis.contrasts import cluster_numbers, contrasts
 from harness.analysis.counterfactuals import counterfactuals
 from harness.analysis.curves import curves
 from harness.analysis.designs import designs
 from harness.analysis.doubts import doubts
 from harness.analysis.factors import Design, incomparable
-from harness.analysis.findings import strongest_first
+from harness.analysis.findings import said_once, strongest_first
 from harness.analysis.interactions import interactions
 from harness.analysis.means import means
 from harness.analysis.measures import measures
@@ -42,6 +42,7 @@ def analyse(study: StudyTable, options: Options = Options()) -> Analysis:  # noq
     trust = metric_trust(study, tested)
     believed = {one.metric: one.verdict for one in trust}
     compared, family = contrasts(study, design, tested, believed, options)
+    clusters = cluster_numbers(study, options)
     ranks = retrieval_facts(study)
     names = [run.name for run in study.runs]
     whole = Analysis(
@@ -61,6 +62,7 @@ def analyse(study: StudyTable, options: Options = Options()) -> Analysis:  # noq
         suspects=suspects(study),
         family=family,
         findings=(),
+        clusters=None if clusters is None else int(clusters.max()) + 1,
     )
     findings = strongest_first(
         [
@@ -71,7 +73,8 @@ def analyse(study: StudyTable, options: Options = Options()) -> Analysis:  # noq
             *deeper_ranks(study, ranks),
         ]
     )
-    return narrowed(replace(whole, findings=findings), options)
+    view = narrowed(replace(whole, findings=findings), options)
+    return replace(view, findings=said_once(view.findings))
 
 
 def check(design: Design, options: Options) -> None:

@@ -27,7 +27,8 @@ TILTED = 0.05
 """How unlikely the NA cells must be to fall so unevenly on the two sides."""
 
 NOTEWORTHY = 0.1
-"""Share of NA questions from which it is worth saying that the sign hangs on them."""
+"""Share of questions, NA on one side only, from which it is worth saying that the sign hangs on
+the NA ones."""
 
 MOSTLY = 0.5
 """Share of the cells from which a metric as a whole is called quantised."""
@@ -117,13 +118,20 @@ def about_missing(contrast: Contrast) -> Iterator[Finding]:
     """Yield differences whose sign hangs on NA cells, and metrics judged by other prompts."""
     for row in contrast.differences:
         if row.verdict is Verdict.NOT_COMPARED and row.questions and row.p is None:
-            yield about(contrast, "judged_differently", Severity.WARNING, metric=row.metric)
+            yield about(
+                contrast,
+                "judged_differently",
+                Severity.WARNING,
+                metric=row.metric,
+                numbers={"others": 0},
+            )
             continue
         left, right = len(row.dropped_left), len(row.dropped_right)
-        missing = left + right + len(row.dropped_both)
+        # what is NA on both sides alike tilts nothing
+        uneven = left + right
         tilted = binomial_p(left, right) <= TILTED
-        hangs = row.flips_with_missing and missing >= NOTEWORTHY * (missing + row.questions)
-        if row.questions and row.verdict not in FIXED_AT_ZERO and (tilted or hangs):
+        hangs = row.flips_with_missing and uneven >= NOTEWORTHY * (uneven + row.questions)
+        if uneven and row.questions and row.verdict not in FIXED_AT_ZERO and (tilted or hangs):
             yield about(
                 contrast,
                 "missing_not_at_random",
@@ -137,6 +145,7 @@ def about_missing(contrast: Contrast) -> Iterator[Finding]:
                     "worst": row.worst,
                     "best": row.best,
                     "flips": int(row.flips_with_missing),
+                    "others": 0,
                 },
                 questions=(*row.dropped_left, *row.dropped_right, *row.dropped_both),
             )

@@ -22,6 +22,9 @@ class Verdict(StrEnum):
     """The metric cannot tell right answers from wrong ones here."""
     NOT_COMPARED = "not_compared"
     """No question was scored on both sides, or other judges scored the two sides."""
+    NOT_TESTED = "not_tested"
+    """Seconds, and how many passages came back (`UNTESTED`): the difference is shown, chance is
+    not asked about it, and it is no part of the family."""
 
 
 class Passages(StrEnum):
@@ -79,8 +82,8 @@ class Difference:
     dropped_both: tuple[str, ...]
     standard_error: float | None
     low: float | None
-    """95 % interval of the mean difference; never of zero width. None below two questions, or
-    where an unbounded metric does not vary."""
+    """95 % interval of the mean difference; never of zero width. None below two questions, for
+    what is not tested, and where an unbounded metric does not vary."""
     high: float | None
     interval: str
     """Which rule made the interval: `t`, `t_sparse`, `dirichlet`, `unchanged`; `none` where there
@@ -105,7 +108,8 @@ class Difference:
     """The difference with every NA at the value worst for the right-hand run."""
     best: float | None
     flips_with_missing: bool
-    """The sign of the difference depends on what the NA cells would have been."""
+    """The sign of the difference depends on what the cells that are NA on one side only would
+    have been; what is NA on both sides says nothing of either."""
     under_one_verdict: bool
     """The difference is no larger than one flipped verdict in one cell would make."""
     by_passages: tuple["PassageClass", ...] = ()

@@ -70,14 +70,18 @@ def contrasts(
     trust: Mapping[str, Trust],
     options: Options,
 ) -> tuple[tuple[Contrast, ...], Family]:
-    """Compare every pair of runs that isolates one factor, in every metric."""
+    """Compare every pair of runs that isolates one factor, in every metric.
+
+    Each test is one of a family, the declared ones or all others; `UNTESTED` metrics have their
+    difference and no test.
+    """
     drawn = draw(study, design, options)
     cells = [
         Cell(
             at,
             Pairing(measure, one.pair, one.asked),
             judged_alike(study, one.pair, measure.name),
-            Primary(one.change.factor, measure.name) in options.primary,
+            measure.tested and Primary(one.change.factor, measure.name) in options.primary,
         )
         for at, one in enumerate(drawn)
         for measure in measures
@@ -127,10 +131,13 @@ def judge_family(
     trust: Mapping[str, Trust],
     options: Options,
 ) -> tuple[list[Standing], Family]:
-    """Test all cells; Holm over the declared ones and over all others apart."""
+    """Test all cells but `UNTESTED` ones; Holm over the declared ones and over all others apart.
+
+    What is not tested is in neither family.
+    """
     none = SignFlip(None, None, "none")
     flips = [
-        flip if cell.comparable else none
+        flip if cell.comparable and cell.pair.measure.tested else none
         for cell, flip in zip(
             cells, tested([c.pair for c in cells], clusters, options), strict=True
         )
@@ -173,6 +180,8 @@ def fixed_verdict(one: Drawn, cell: Cell, trust: Mapping[str, Trust]) -> Verdict
     layer = facts.layer
     if not cell.comparable or not cell.pair.scored.any():
         return Verdict.NOT_COMPARED
+    if not cell.pair.measure.tested:
+        return Verdict.NOT_TESTED
     if layer is Layer.COST:
         return None
     fixed = None

@@ -6,33 +6,33 @@ effect with the other part as on the left and as on the right, so the two add up
 """
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from harness.analysis.factors import Design
 from harness.analysis.measures import Measure
-from harness.analysis.results import Change, Counterfactual, MissingRun, Split
+from harness.analysis.results import Counterfactual, MissingRun, Split
 from harness.analysis.separate import key_of
-from harness.analysis.tables import RunFacts
+from harness.analysis.tables import PASSAGES_FROM, RunFacts
 
 GENERATION = ("prompt", "chat")
 """Groups that act after retrieval; every other factor is taken to act on the passages."""
 
-PASSAGES_FROM = "passages_from"
-"""The leaf that names the run whose passages a run was given."""
-
 
 def counterfactuals(design: Design, measures: Sequence[Measure]) -> tuple[Counterfactual, ...]:
-    """Split every pair of runs in which retrieval and generation both changed."""
+    """Split every pair of runs in which retrieval and generation both changed.
+
+    Both retrieved their own passages: a run that was given another's is a part of a split.
+    """
     found = []
-    for (left, right), both in design.changes.items():
-        if {acts_on_generation(change) for change in both} != {True, False}:
-            continue
-        if any(change.factor == PASSAGES_FROM for change in both):
+    for left, right in design.changes:
+        if parts(design.factors[left, right]) != {True, False}:
             continue
         one, other = design.runs[left], design.runs[right]
-        crossed = crossing(design, one, other), crossing(design, other, one)
+        if one.passages_from is not None or other.passages_from is not None:
+            continue
+        crossed = crossing(design, left, right), crossing(design, right, left)
         found.append(
             Counterfactual(
                 one.name,
@@ -49,15 +49,34 @@ def counterfactuals(design: Design, measures: Sequence[Measure]) -> tuple[Counte
     return tuple(found)
 
 
-def acts_on_generation(change: Change) -> bool:
+def parts(factors: Iterable[str]) -> set[bool]:
+    """Say of these factors which parts they act on: True is generation, False retrieval.
+
+    >>> parts(["prompt", "chat.model"]), parts(["top_k"])
+    ({True}, {False})
+    """
+    return {acts_on_generation(factor) for factor in factors}
+
+
+def acts_on_generation(factor: str) -> bool:
     """Say whether a factor acts after retrieval."""
-    return change.factor.partition(".")[0] in GENERATION
+    return factor.partition(".")[0] in GENERATION
 
 
-def crossing(design: Design, generator: RunFacts, passages: RunFacts) -> int | None:
-    """Return the run of one side's generator on the other side's passages."""
+def crossing(design: Design, generator: int, passages: int) -> int | None:
+    """Return the run of one side's generator on the other side's passages.
+
+    First one that was given just these passages, then one that retrieves alike: it differs from
+    the passages' run in generation only, and from the generator's run in retrieval only.
+    """
+    given = design.runs[passages].name
     for at, run in enumerate(design.runs):
-        if run.leaves.get(PASSAGES_FROM) == passages.name and same_generator(run, generator):
+        if run.passages_from == given and same_generator(run, design.runs[generator]):
+            return at
+    for at in range(len(design.runs)):
+        retrieved = design.factors.get((at, passages), frozenset())
+        generated = design.factors.get((at, generator), frozenset())
+        if parts(retrieved) == {True} and parts(generated) == {False}:
             return at
     return None
 
@@ -65,8 +84,8 @@ def crossing(design: Design, generator: RunFacts, passages: RunFacts) -> int | N
 def same_generator(run: RunFacts, other: RunFacts) -> bool:
     """Say whether two runs agree in all that acts after retrieval."""
     return all(
-        {name: value for name, value in one.items() if name.partition(".")[0] in GENERATION}
-        == {name: value for name, value in two.items() if name.partition(".")[0] in GENERATION}
+        {name: value for name, value in one.items() if acts_on_generation(name)}
+        == {name: value for name, value in two.items() if acts_on_generation(name)}
         for one, two in ((run.choices, other.choices), (run.leaves, other.leaves))
     )
 

@@ -10,6 +10,7 @@ from harness.analysis.factors import Pair
 from harness.analysis.measures import Measure, named
 from harness.analysis.options import Options
 from harness.analysis.paired import (
+    NO_INTERVAL,
     Interval,
     detectable,
     interval,
@@ -125,18 +126,19 @@ def difference(
     independent = units_of(deltas, clusters)
     n = independent.size
     binary = measure.binary and clusters is None
-    span = (
-        BY_CONSTRUCTION
-        if standing.fixed in FIXED_AT_ZERO and not values.any()
-        else interval(independent, binary, measure.facts.bounded, options.alpha)
-    )
+    if not measure.tested:
+        span = NO_INTERVAL
+    elif standing.fixed in FIXED_AT_ZERO and not values.any():
+        span = BY_CONSTRUCTION
+    else:
+        span = interval(independent, binary, measure.facts.bounded, options.alpha)
     mean = float(values.mean()) if n else None
-    spread = float(independent.std(ddof=1)) if n > 1 else None
+    spread = float(independent.std(ddof=1)) if n > 1 and measure.tested else None
     level = options.alpha / max(1, standing.family)
     better = deltas * measure.direction
-    worst, best = missing_bounds(pair)
     left, right = pair.left, pair.right
     no_left, no_right = (pair.asked & np.isnan(side) for side in (left, right))
+    worst, best = missing_bounds(pair, pair.asked)
     whole = bool(np.isin(values, (-1.0, 0.0, 1.0)).all())
     return Difference(
         metric=measure.name,
@@ -151,7 +153,7 @@ def difference(
         dropped_left=named(questions, no_left & ~no_right),
         dropped_right=named(questions, no_right & ~no_left),
         dropped_both=named(questions, no_left & no_right),
-        standard_error=standard_error(independent) if n > 1 else None,
+        standard_error=None if spread is None else standard_error(independent),
         low=span.low,
         high=span.high,
         interval=span.rule,
@@ -165,7 +167,7 @@ def difference(
         questions_needed=needed(mean, spread, level, options),
         worst=worst,
         best=best,
-        flips_with_missing=worst is not None and best is not None and worst * best < 0,
+        flips_with_missing=flips(*missing_bounds(pair, pair.asked & ~(no_left & no_right))),
         under_one_verdict=under_one_verdict(pair),
         by_passages=() if standing.passages is None else by_passages(deltas, standing.passages),
     )
@@ -189,16 +191,23 @@ def needed(mean: float | None, spread: float | None, level: float, options: Opti
     return questions_needed(mean, spread, level, options.power)
 
 
-def missing_bounds(pair: Pairing) -> tuple[float | None, float | None]:
-    """Return the difference with every NA at its worst and at its best for the right-hand run."""
-    asked = int(pair.asked.sum())
-    if not asked or not pair.measure.facts.bounded:
+def missing_bounds(
+    pair: Pairing, questions: NDArray[np.bool_]
+) -> tuple[float | None, float | None]:
+    """Return the difference over these questions with every NA at its worst and at its best for
+    the right-hand run."""
+    if not questions.any() or not pair.measure.facts.bounded:
         return None, None
     low, high = (0.0, 1.0) if pair.measure.direction > 0 else (1.0, 0.0)
-    left, right = pair.left[pair.asked], pair.right[pair.asked]
+    left, right = pair.left[questions], pair.right[questions]
     worst = np.nan_to_num(right, nan=low) - np.nan_to_num(left, nan=high)
     best = np.nan_to_num(right, nan=high) - np.nan_to_num(left, nan=low)
     return float(worst.mean()), float(best.mean())
+
+
+def flips(worst: float | None, best: float | None) -> bool:
+    """Say whether the sign is not the same at both bounds."""
+    return worst is not None and best is not None and worst * best < 0
 
 
 def under_one_verdict(pair: Pairing) -> bool:

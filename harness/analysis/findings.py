@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from harness.analysis.kinds import KINDS
 from harness.analysis.results import Finding, Severity
@@ -13,6 +14,26 @@ def strongest_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(
         sorted(findings, key=lambda f: (severities.index(f.severity), kinds.index(f.kind)))
     )
+
+
+def said_once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return the findings with one for all contrasts that say the same of a metric.
+
+    They are those that carry the number `others`; the first stands for all, and counts them.
+    """
+    kept: dict[object, Finding] = {}
+    for at, finding in enumerate(findings):
+        key = saying(finding) if "others" in finding.numbers else at
+        first = kept.setdefault(key, finding)
+        if first is not finding:
+            others = (first.numbers["others"] or 0) + 1
+            kept[key] = replace(first, numbers={**first.numbers, "others": others})
+    return tuple(kept.values())
+
+
+def saying(finding: Finding) -> tuple[object, ...]:
+    """Return what a finding says, whichever contrast it is about."""
+    return finding.kind, finding.metric, finding.numbers.get("flips")
 
 
 def as_json(findings: Iterable[Finding]) -> list[dict[str, object]]:

@@ -21,8 +21,10 @@ def interactions(
 ) -> tuple[Interaction, ...]:
     """Work out every complete 2 x 2, and name what the incomplete ones lack.
 
-    They are exploratory: none is called beyond chance, each has its interval and p.
+    They are exploratory: none is called beyond chance, each has its interval and p. `UNTESTED`
+    metrics have neither and are left out.
     """
+    measures = [measure for measure in measures if measure.tested]
     found = squares(design)
     were_asked = asked(study)
     complete = [square for square in found if None not in square.corners]

@@ -178,17 +178,19 @@ KINDS: dict[str, Kind] = {
         ("status",),
     ),
     "missing_not_at_random": Kind(
-        "NA cells fall unevenly on the two sides, or the sign of the difference hangs on them.",
+        "NA cells fall unevenly on the two sides, or the sign of the difference hangs on them; "
+        "`others` more contrasts in view say the same of this metric.",
         Severity.WARNING,
         (*CONTRAST, "metric", "questions"),
-        ("left_missing", "right_missing", "compared", "mean", "worst", "best", "flips"),
+        ("left_missing", "right_missing", "compared", "mean", "worst", "best", "flips", "others"),
         SIDES,
     ),
     "judged_differently": Kind(
-        "Other judges or prompts scored the two sides: this metric is not compared.",
+        "Other judges or prompts scored the two sides: this metric is not compared, and it is so "
+        "in `others` more contrasts in view.",
         Severity.WARNING,
         (*CONTRAST, "metric"),
-        (),
+        ("others",),
         SIDES,
     ),
     "quantised": Kind(

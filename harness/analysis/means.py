@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from harness.analysis.corrected import ENOUGH, Corrected, corrected_mean
 from harness.analysis.measures import Measure, asked, named
-from harness.analysis.paired import NO_INTERVAL, Interval, t_interval, tolerance
+from harness.analysis.paired import NO_INTERVAL, Interval, around, t_interval, tolerance
 from harness.analysis.results import MeanCell, MetricMeans
 from harness.analysis.tables import StudyTable
 from harness.records import Floats, Layer, Status
@@ -85,7 +85,7 @@ def mean_cell(
     row = measure.values[at]
     values = row[~np.isnan(row)]
     n, of = values.size, int(were_asked.sum())
-    units = measure.units[at][~np.isnan(measure.units[at])]
+    units = measure.units[at][~np.isnan(row) & ~np.isnan(measure.units[at])]
     span = mean_interval(values, measure.binary, measure.facts.bounded)
     missing = of - n
     bounds = [
@@ -144,7 +144,7 @@ def mean_interval(values: Floats, binary: bool, bounded: bool, alpha: float = 0.
         # a share over repeats, or one value throughout, counts as that share of right answers
         right = float(values.sum())
         low, high = betaincinv(right + 0.5, n - right + 0.5, [alpha / 2, 1 - alpha / 2])
-        return Interval(float(low), float(high), "jeffreys")
+        return around(float(values.mean()), Interval(float(low), float(high), "jeffreys"))
     if np.ptp(values) <= tolerance(values):
         return NO_INTERVAL
     low, high = t_interval(values, alpha)

@@ -1,4 +1,4 @@
-"""Everything that is tested, in one list: right/wrong first, then the metrics."""
+"""Everything that is compared, in one list: right/wrong first, then the metrics."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.analysis.tables import ANSWER_MATCH, RIGHT, MetricFacts, StudyTable
+from harness.analysis.tables import ANSWER_MATCH, RIGHT, UNTESTED, MetricFacts, StudyTable
 from harness.records import Floats, Layer
 
 
@@ -27,13 +27,18 @@ class Measure:
         return self.facts.name
 
     @property
+    def tested(self) -> bool:
+        """Whether a difference in it may be held against chance."""
+        return self.name not in UNTESTED
+
+    @property
     def direction(self) -> int:
         """-1 where lower is better, else 1."""
         return -1 if self.facts.higher_is_better is False else 1
 
 
 def measures(study: StudyTable) -> tuple[Measure, ...]:
-    """List what is tested.
+    """List what is compared.
 
     `answer_match` is left out where right/wrong is nothing else: one thing is tested once.
     """

@@ -125,9 +125,9 @@ class MeanCell:
     statuses: Mapping[str, int]
     """Why scores are missing: status -> questions; without `ok`."""
     units: float | None
-    """Median denominator of the cells (claims, passages)."""
+    """Median denominator of the scored cells (claims, passages)."""
     coarse: int
-    """Cells that rest on at most 3 units; their scores can take few values only."""
+    """Scored cells that rest on at most 3 units; their scores can take few values only."""
     corrected: float | None = None
     """The share of right answers that the scores and the human grades together imply, where at
     least 20 answers are graded (prediction-powered inference)."""
@@ -318,3 +318,6 @@ class Analysis:
     """Strongest first."""
     baseline: str | None = None
     factor: str | None = None
+    clusters: int | None = None
+    """Clusters (documents) that questions were drawn in for every contrast; None where each
+    question was drawn by itself."""

@@ -8,7 +8,7 @@ from itertools import permutations
 
 from harness.analysis.factors import ABSENT, Design, Pair
 from harness.analysis.results import Change, Confounded, MissingRun
-from harness.analysis.tables import RunFacts
+from harness.analysis.tables import PASSAGES_FROM, RunFacts
 
 ORDERS_UP_TO = 5
 """Factors for which every order of changing them is tried."""
@@ -16,7 +16,7 @@ ORDERS_UP_TO = 5
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./\-]*")
 """Text that Hydra takes as text without quotes."""
 
-STAND_ALONE = ("version", "passages_from")
+STAND_ALONE = ("version", PASSAGES_FROM)
 """Factors that are set beside the variant, not within it."""
 
 NOT_TEXT = {"true", "false", "null", "yes", "no", "on", "off", "nan", "inf"}
@@ -72,13 +72,15 @@ def missing_run(
     """Return the words that make the run with these factors as on the right, others as on the left.
 
     Start from whichever side needs fewer words, then from the one with fewer settings switched
-    off, since what is off there may be set to anything. No words where a setting is absent.
+    off, since what is off there may be set to anything. No words where a setting is absent, nor
+    from a run that was given another's passages: settings of retrieval would not act there.
     """
     forward = [(change, change.right) for change in found if change.factor in changed]
     back = [(change, change.left) for change in found if change.factor not in changed]
-    base, settings = min(
-        (left, forward), (right, back), key=lambda way: (len(way[1]), len(way[0].inactive))
-    )
+    ways = [way for way in ((left, forward), (right, back)) if way[0].passages_from is None]
+    if not ways:
+        return MissingRun(())
+    base, settings = min(ways, key=lambda way: (len(way[1]), len(way[0].inactive)))
     if any(value == ABSENT for _, value in settings):
         return MissingRun(())
     words = {key_of(word): word for word in base.overrides}

@@ -14,6 +14,16 @@ RIGHT = "right"
 ANSWER_MATCH = "answer_match"
 """The metric that says right or wrong where no person has."""
 
+PASSAGES_FROM = "passages_from"
+"""The leaf that names the run whose passages a run was given."""
+
+UNTESTED = frozenset({"retrieval_seconds", "generation_seconds", "seconds", "passages_returned"})
+"""Metrics whose differences are shown and never tested, so that no family counts them.
+
+All questions of a run share one machine at one moment: however many they are, a difference in
+seconds may be that of the moment. How many passages come back changes by construction with what
+asks for them."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
@@ -62,6 +72,12 @@ class RunFacts:
 
     judge: str | None = None
     """The model that judged, where one did."""
+
+    @property
+    def passages_from(self) -> str | None:
+        """The run whose passages this one was given; None where it retrieved its own."""
+        name = self.leaves.get(PASSAGES_FROM)
+        return None if name is None else str(name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,13 @@ def narrowed(analysis: Analysis, options: Options) -> Analysis:
             baseline is None or not about_runs or baseline in (finding.left, finding.right)
         ) and (factor is None or finding.factor in (None, factor))
 
+    confounded = tuple(
+        pair
+        for pair in analysis.confounded
+        if baseline in (None, pair.left, pair.right)
+        and (factor is None or factor in [change.factor for change in pair.changes])
+    )
+    in_view = {(pair.left, pair.right) for pair in confounded}
     return replace(
         analysis,
         contrasts=tuple(
@@ -24,11 +31,10 @@ def narrowed(analysis: Analysis, options: Options) -> Analysis:
             if baseline in (None, contrast.left, contrast.right)
             and factor in (None, contrast.factor)
         ),
-        confounded=tuple(
-            pair
-            for pair in analysis.confounded
-            if baseline in (None, pair.left, pair.right)
-            and (factor is None or factor in [change.factor for change in pair.changes])
+        confounded=confounded,
+        # each of them is a confounded pair
+        counterfactuals=tuple(
+            pair for pair in analysis.counterfactuals if (pair.left, pair.right) in in_view
         ),
         curves=tuple(curve for curve in analysis.curves if factor in (None, curve.factor)),
         interactions=tuple(

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from harness.config.entry import Composition, compose
-from harness.config.factors import Factors, content, factors_of, neutral_keys, plain
+from harness.config.factors import Factors, factors_of, neutral_keys, plain
 from harness.config.naming import run_name, study_folder
-from harness.config.paths import PROJECT, file_hashes, project_path, shown_path, testset_path
+from harness.config.paths import PROJECT, fingerprint, project_path, shown_path, testset_path
 from harness.config.schema import (
     STAGES,
     Collect,
@@ -37,9 +37,8 @@ __all__ = [
     "Study",
     "StudyRun",
     "compose",
-    "content",
     "factors_of",
-    "file_hashes",
+    "fingerprint",
     "neutral_keys",
     "plain",
     "project_path",

@@ -4,6 +4,7 @@ import dataclasses
 import logging
 import os
 import re
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -17,12 +18,14 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from harness.config.paths import PROJECT
+from harness.config.paths import PROJECT, project_path
 from harness.config.schema import STAGES, Collect, Stage, register
 from harness.errors import ConfigError, HarnessError, pick
 
 CONF = PROJECT / "conf"
 S = TypeVar("S", bound=Stage)
+TEXTS = ("version", "baseline", "factor", "passages_from", "study.name", "study.testset")
+LISTS_OF_TEXTS = ("questions", "runs")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -37,8 +40,9 @@ class Composition:
     @property
     def study_words(self) -> str:
         """The words that name this study in the next command."""
-        named = [w for w in self.overrides if w.startswith(("study.name=", "root="))]
-        return " ".join([f"study={self.choices['study']}", *named])
+        kept = ("study.", "root=", "judge")
+        named = [w for w in self.overrides if w.startswith(kept) or "@judge" in w.partition("=")[0]]
+        return " ".join([f"study={self.choices['study']}", *map(shlex.quote, named)])
 
 
 def run_stage(name: str, task: Callable[[Any, Composition], None]) -> None:
@@ -80,7 +84,9 @@ def start(name: str, job: Callable[[DictConfig], None]) -> None:
 
 def prepare() -> None:
     """Tell Hydra the types of all settings, and where the project lies."""
-    OmegaConf.register_new_resolver("project", lambda: str(PROJECT), replace=True)
+    OmegaConf.register_new_resolver(
+        "project", lambda path="": str(project_path(str(path))), replace=True
+    )
     register()
 
 
@@ -140,10 +146,22 @@ def words(arguments: Sequence[str]) -> list[str]:
         key, sign, value = word.partition("=")
         if sign and not key.startswith("-"):
             check_choice(key, value)
+            value = as_text(key, value)
+            word = f"{key}={value}"
             if re.fullmatch(r"[^'\"\[\]{}(),=\s]*[^\x00-\x7f][^'\"\[\]{}(),=\s]*", value):
                 word = f"{key}='{value}'"
         mended.append(word)
     return mended
+
+
+def as_text(key: str, value: str) -> str:
+    """Return a value that must stay text quoted: Hydra would read `1.10` as the number 1.1."""
+    if key in TEXTS and re.fullmatch(r"[^'\"\[\]{}(),\\\s]+", value) and value != "null":
+        return f"'{value}'"
+    if key in LISTS_OF_TEXTS and re.fullmatch(r"\[[^'\"\[\]{}()\\]*\]", value):
+        items = [item.strip() for item in value[1:-1].split(",")]
+        return "[" + ",".join(f"'{item}'" for item in items if item) + "]"
+    return value
 
 
 def check_choice(key: str, value: str) -> None:

@@ -1,12 +1,12 @@
 """Factors: what a person changed, read off a configured system."""
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from typing import Any
 
-from harness.config.paths import file_hashes
+from harness.config.paths import project_path, sha256
+from harness.errors import ConfigError
 from harness.systems import System
 
 GROUPS = ("system", "prompt", "chat", "embedder", "captioner")
@@ -55,7 +55,7 @@ def leaves_of(node: Any, prefix: str = "") -> Iterator[tuple[str, object]]:
         if is_dataclass(value):
             yield from leaves_of(value, name + ".")
         elif field.metadata.get("content"):
-            yield name, content(value)
+            yield name, content(value) if value else None
         else:
             yield name, plain(value)
 
@@ -70,13 +70,12 @@ def neutral_keys(node: Any, prefix: str = "") -> Iterator[str]:
             yield from neutral_keys(value, name + ".")
 
 
-def content(value: object) -> str | None:
-    """Return the SHA-256 of what one path, or a list of them, points to."""
-    if not value:
-        return None
-    paths = value if isinstance(value, list) else [str(value)]
-    hashes = sorted(file_hashes(paths).values())
-    return hashlib.sha256("".join(hashes).encode()).hexdigest()
+def content(path: str) -> str:
+    """Return the SHA-256 of the file that a setting points to, or raise where there is none."""
+    file = project_path(path)
+    if not file.is_file():
+        raise ConfigError(f"no such file: {file}")
+    return sha256(file)
 
 
 def plain(value: object) -> object:

@@ -35,8 +35,8 @@ def run_name(
     'ctx_k9-top_k-6-2026-w48'
     """
     parts = [variant]
-    for override in sorted(overrides):
-        key, _, value = override.lstrip("+~").partition("=")
+    settings = dict(override.lstrip("+~").partition("=")[::2] for override in overrides)
+    for key, value in sorted(settings.items()):
         path, _, package = key.partition("@")
         if package.startswith("judge"):
             continue

@@ -1,10 +1,9 @@
 """Where the project lies, and what its paths hold."""
 
 import hashlib
-from collections.abc import Iterable
+import json
+from collections.abc import Mapping
 from pathlib import Path
-
-from harness.errors import InputError
 
 PROJECT = Path(__file__).resolve().parents[2]
 """The folder that holds `conf/`, `testsets/` and `runs/`, wherever a command is started."""
@@ -26,17 +25,9 @@ def testset_path(name: str) -> Path:
     return inside if inside.exists() or "/" not in name else project_path(name)
 
 
-def file_hashes(paths: Iterable[str]) -> dict[str, str]:
-    """Return file name -> SHA-256 for every file named, or lying in a folder named."""
-    found = {}
-    for path in map(project_path, paths):
-        if not path.exists():
-            raise InputError(f"no such file or folder: {path}; set study.corpus to what is there")
-        files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
-        for file in files:
-            if not file.name.startswith("."):
-                found[str(file.relative_to(path.parent).as_posix())] = sha256(file)
-    return found
+def fingerprint(hashes: Mapping[str, str]) -> str:
+    """Return one SHA-256 for named files: it changes with a name, and with any byte."""
+    return hashlib.sha256(json.dumps(hashes, sort_keys=True).encode()).hexdigest()
 
 
 def sha256(file: Path) -> str:

@@ -105,6 +105,8 @@ class Report(Stage):
     """What is drawn by chance: question, or document (by the evidence)."""
     suspects: bool = False
     """List the verdicts that a person should look at, and nothing else."""
+    format: str = "page"
+    """page, or latex: a paper's tables, plots and methods as well."""
     language: str = "en"
     """en, ja, zh_hant or zh_hans."""
 

@@ -1,8 +1,13 @@
-"""Whose word counts: people's, and not that of a model which is itself on trial."""
+"""Whose word counts, and what it says: people's, and not that of a model on trial itself."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
+from harness.analysis.captions import OnWrongCaption
+from harness.analysis.captions import on_wrong_captions as resting_on
+from harness.grading.subjects import wrong_captions
+from harness.questions import read_caption_grades, verdict_by_text
 from harness.store import Run
 
 
@@ -33,3 +38,23 @@ def model_in(identity: Any) -> Iterator[str]:
     chat = identity.get("chat") if isinstance(identity, dict) else None
     if isinstance(chat, dict) and isinstance(chat.get("model"), str):
         yield chat["model"]
+
+
+def on_wrong_captions(
+    runs: Sequence[Run], folder: Path, judge: str
+) -> dict[str, tuple[OnWrongCaption, ...]]:
+    """Return run -> its answers that rest on a caption graded wrong; runs without any are left out.
+
+    Args:
+        runs: Of the study.
+        folder: The test set's, which holds `caption_grades.jsonl`.
+        judge: Whose verdicts say which passage supports which claim.
+    """
+    grades = read_caption_grades(folder / "caption_grades.jsonl")
+    verdicts = verdict_by_text(grades, machines(runs, judge)) if grades else {}
+    found = {
+        run.name: resting_on(run.responses(), run.verdicts(judge), wrong)
+        for run in runs
+        if (wrong := wrong_captions(run, verdicts))
+    }
+    return {run: answers for run, answers in found.items() if answers}

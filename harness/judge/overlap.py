@@ -12,7 +12,7 @@ from harness.llm import Calls
 from harness.metrics import is_refusal
 from harness.records import Status
 
-RULES = 1
+RULES = 2
 """Raised whenever a change of the rules may change a label."""
 
 STRETCH = 3

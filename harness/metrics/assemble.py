@@ -21,6 +21,15 @@ NOTHING = {Status.NO_CLAIMS, Status.NO_REFERENCE_CLAIMS, Status.NO_REVERSE_QUEST
 MEASURED = ("retrieval_seconds", "generation_seconds", "input_tokens", "output_tokens")
 """What the system under test reports of itself, or does not."""
 
+OF_THE_RESPONSE = (
+    "response_text", "response_in_passages", "response_in_context", "response_in_reference",
+    "reference_in_response", "question_similarity", "noncommittal",
+)  # fmt: skip
+"""What says nothing of an answer that was cut for want of room."""
+
+OF_RETRIEVAL = ("passage_useful", "reference_in_passages", "reference_in_context")
+"""What says nothing where the corpus holds no answer: there was nothing to retrieve."""
+
 
 def assemble(response: Response, question: Question, verdicts: Iterable[Verdict]) -> Evidence:
     """Return everything known of a response, with the reason for everything that is not.
@@ -39,6 +48,10 @@ def assemble(response: Response, question: Question, verdicts: Iterable[Verdict]
     for name in MEASURED:
         value = getattr(response, name)
         known[name] = Status.NOT_MEASURED if value is None else float(value)
+    if not question.answerable:
+        known |= dict.fromkeys(OF_RETRIEVAL, Status.NO_REFERENCE_CLAIMS)
+    if response.finish_reason == "length":
+        known |= dict.fromkeys(OF_THE_RESPONSE, Status.CONTEXT_OVERFLOW)
     if response.response is None:
         known = dict.fromkeys(known, Status.NOT_ANSWERED)
     missing = {name: value for name, value in known.items() if isinstance(value, Status)}

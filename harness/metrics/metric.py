@@ -88,8 +88,9 @@ class Metric:
         Raises ValueError where two arrays disagree on how many claims or passages there are.
         """
         given = {name: getattr(evidence, name) for name in self.needs}
+        cut = evidence.missing.get("response_text") is Status.CONTEXT_OVERFLOW
         missing = [n for n, may_miss in _parameters(self.compute).items()
-                   if given[n] is None and not may_miss]  # fmt: skip
+                   if given[n] is None and (not may_miss or cut)]  # fmt: skip
         if missing:
             scored = Scored(None, None, evidence.missing.get(missing[0], Status.NOT_ASKED))
         else:

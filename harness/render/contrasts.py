@@ -9,7 +9,7 @@ from harness.analysis.results import (
     PassageChange,
     Transition,
 )
-from harness.analysis.tables import RIGHT
+from harness.analysis.tables import RIGHT, UNTESTED
 from harness.render.blocks import Block, Cell, Column, Heading, Line, Section, Table, Tone
 from harness.render.differences import NAMED, measured, turned
 from harness.render.interactions import change
@@ -54,6 +54,11 @@ def family(analysis: Analysis, words: Words) -> Iterator[Line]:
     if tests.primary:
         lines.append(words.line("primary", primary=tests.primary))
     yield Line(words.parts(lines), Tone.MUTED)
+    if analysis.clusters is not None:
+        numbers = {"clusters": analysis.clusters, "questions": len(analysis.questions)}
+        yield Line(words.line("clusters", **numbers), Tone.MUTED)
+    if any(metric.metric in UNTESTED for metric in analysis.means):
+        yield Line(words.line("untested"), Tone.MUTED)
     if kinds_of(analysis).doubted:
         yield Line(words.line("not_trusted_note"), Tone.MUTED)
 

@@ -8,36 +8,47 @@ from harness.render.pairs import command
 from harness.render.quantities import count, signed, signed_quantity
 from harness.render.wording import Words
 
-OFFERED = 10
-"""Pairs whose missing runs are offered."""
+OFFERED = {True: 3, False: 10}
+"""Pairs whose missing runs are offered, brief and in full."""
 
 KEYS = ("left", "right_run", "metric", "total", "from_retrieval", "from_generation", "questions")
 
 
-def counterfactuals(analysis: Analysis, facts: StudyFacts, words: Words) -> Section | None:
-    """Return the differences that are split, and the runs that would split the others."""
+def counterfactuals(
+    analysis: Analysis, facts: StudyFacts, words: Words, brief: bool = False
+) -> Section | None:
+    """Return the differences that are split, and the runs that would split the others.
+
+    In brief each pair has its first metric only, which is right and wrong where that is known.
+    """
     if not analysis.counterfactuals:
         return None
     blocks: list[Block] = []
-    rows = [row for pair in analysis.counterfactuals for row in rows_of(pair, analysis, words)]
+    rows = [
+        row for pair in analysis.counterfactuals for row in rows_of(pair, analysis, words, brief)
+    ]
     if rows:
         numbers = KEYS[3:]
         columns = tuple(Column(words.get("columns", key), number=key in numbers) for key in KEYS)
         blocks.append(Table(columns, tuple(rows)))
     open_ = [pair for pair in analysis.counterfactuals if pair.missing]
-    for pair in open_[:OFFERED]:
+    offered = OFFERED[brief]
+    for pair in open_[:offered]:
         blocks.append(Line(words.line("crossed", left=pair.left, right=pair.right)))
         blocks += [Command(command(run.words, facts)) for run in pair.missing]
-    if len(open_) > OFFERED:
-        blocks.append(Line(words.line("more", more=len(open_) - OFFERED)))
+    if len(open_) > offered:
+        key = "more_pairs" if brief else "more"
+        blocks.append(Line(words.line(key, more=len(open_) - offered)))
     return Section("counterfactuals", words.get("headings", "counterfactuals"), tuple(blocks))
 
 
-def rows_of(pair: Counterfactual, analysis: Analysis, words: Words) -> list[tuple[Cell, ...]]:
+def rows_of(
+    pair: Counterfactual, analysis: Analysis, words: Words, brief: bool
+) -> list[tuple[Cell, ...]]:
     """Return a row a metric: the difference and its two parts, which add up to it."""
     kinds = kinds_of(analysis)
     rows = []
-    for split in pair.splits:
+    for split in pair.splits[:1] if brief else pair.splits:
         write = signed_quantity if split.metric in kinds.unbounded else signed
         texts = (
             pair.left,

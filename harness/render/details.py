@@ -48,8 +48,10 @@ def suspects(analysis: Analysis, words: Words) -> Section | None:
     """Return the verdicts that a person should look at."""
     if not analysis.suspects:
         return None
-    keys = ("run", "question", "check", "claim", "reason")
-    columns = tuple(Column(words.get("columns", key), long=key == "claim") for key in keys)
+    keys = ("run", "question", "check", "claim", "doubt")
+    columns = tuple(
+        Column(words.get("columns", key), long=key in ("claim", "doubt")) for key in keys
+    )
     rows = tuple(
         (
             Cell(row.run),

@@ -120,6 +120,9 @@ def cells_of(row: Difference, kinds: Kinds, words: Words, brief: bool) -> dict[s
         name = words.line("declared", metric=name)
     floor = row.p_floor if row.mcnemar is None else row.mcnemar.floor
     dropped = (row.dropped_left, row.dropped_right, row.dropped_both)
+    too_few, none_needed = words.line("too_few"), words.line("no_difference")
+    if row.verdict is Verdict.NOT_TESTED:
+        too_few = none_needed = words.get("verdicts", row.verdict)
     texts = {
         "metric": name,
         "change": write(row.mean),
@@ -131,8 +134,8 @@ def cells_of(row: Difference, kinds: Kinds, words: Words, brief: bool) -> dict[s
         "least": probability(floor),
         "adjusted": probability(row.p_adjusted),
         "reading": reading(row, words),
-        "detectable": or_why(row.detectable, quantity if unbounded else mean, "too_few", words),
-        "needed": or_why(row.questions_needed, count, "no_difference", words),
+        "detectable": or_why(row.detectable, quantity if unbounded else mean, too_few, words),
+        "needed": or_why(row.questions_needed, count, none_needed, words),
         "changed": turned(row, words, NAMED if brief else words.listed),
     }
     tone = TONES.get(row.verdict, Tone.PLAIN)
@@ -141,7 +144,7 @@ def cells_of(row: Difference, kinds: Kinds, words: Words, brief: bool) -> dict[s
 
 def or_why(number: Number, write: Callable[[Number], str], reason: str, words: Words) -> str:
     """Write a number, or NA with the reason why there is none."""
-    return words.line("na", reason=words.line(reason)) if number is None else write(number)
+    return words.line("na", reason=reason) if number is None else write(number)
 
 
 def reading(row: Difference, words: Words) -> str:

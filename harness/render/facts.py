@@ -44,5 +44,8 @@ class StudyFacts:
     """Where the judge's agreement with people was measured; the report says where it was not."""
     generators: Mapping[str, str] = field(default_factory=dict)
     """Run -> the label of what answers there: a model's name, or `extractive`."""
+    language: str = ""
+    """The study's language as the judges call it: en, ja, zh_hant or zh_hans; the terminal shows
+    the agreement that was measured in it. Empty where it is not known."""
     words: tuple[str, ...] = ()
     """The override words that name this study, put into commands to paste: ("study=census",)."""

@@ -2,14 +2,18 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import asdict
 
 from harness.analysis.results import Analysis
 from harness.render.blocks import Block, Items, Line, Section, Tone
 from harness.render.facts import StudyFacts
 from harness.render.wording import Words
 
+MEASURED = 3
+"""Lines on the judge's agreement with people in brief."""
 
-def opening(analysis: Analysis, facts: StudyFacts, words: Words) -> Section:
+
+def opening(analysis: Analysis, facts: StudyFacts, words: Words, brief: bool = False) -> Section:
     """Return the lines at the head of a report."""
     blocks: list[Block] = []
     if facts.question:
@@ -20,8 +24,8 @@ def opening(analysis: Analysis, facts: StudyFacts, words: Words) -> Section:
     view = view_of(analysis)
     if view:
         blocks.append(Line(words.line("view", view=view), Tone.CAUTION))
-    said = (graded(analysis, words), *judged(facts, words), *answered(analysis, facts, words))
-    blocks.append(Items(said))
+    by = judged_briefly(facts, words) if brief else judged(facts, words)
+    blocks.append(Items((graded(analysis, words), *by, *answered(analysis, facts, words))))
     return Section("study", facts.study, tuple(blocks))
 
 
@@ -49,25 +53,38 @@ def graded(analysis: Analysis, words: Words) -> str:
 
 def judged(facts: StudyFacts, words: Words) -> Iterator[str]:
     """Say who judged, and how well that agrees with people."""
+    yield judge(facts, words)
     if facts.judge is None:
-        yield words.line("judge_none")
         return
-    yield words.line("judge" if facts.judge_is_model else "judge_no_model", judge=facts.judge)
     if not facts.agreement:
         yield words.line("agreement_none")
     for row in facts.agreement:
-        yield words.line(
-            "agreement",
-            check=row.check,
-            language=row.language,
-            labels=row.labels,
-            n=row.n,
-            accuracy=row.accuracy,
-            low=row.low,
-            high=row.high,
-            majority=row.majority,
-            auc=row.auc,
-        )
+        yield words.line("agreement", **asdict(row))
+
+
+def judge(facts: StudyFacts, words: Words) -> str:
+    """Say who judged."""
+    if facts.judge is None:
+        return words.line("judge_none")
+    return words.line("judge" if facts.judge_is_model else "judge_no_model", judge=facts.judge)
+
+
+def judged_briefly(facts: StudyFacts, words: Words) -> Iterator[str]:
+    """Say who judged, and in at most `MEASURED` lines how well in the study's language."""
+    yield judge(facts, words)
+    if facts.judge is None:
+        return
+    if not facts.agreement:
+        yield words.line("agreement_none")
+    # what was measured as zh holds for zh_hant and zh_hans alike
+    spoken = (facts.language, facts.language.partition("_")[0])
+    own = [row for row in facts.agreement if not facts.language or row.language in spoken]
+    every = len(facts.agreement)
+    shown = own if len(own) == every <= MEASURED else own[: MEASURED - 1]
+    for row in shown:
+        yield words.line("agreement_short", **asdict(row))
+    if more := every - len(shown):
+        yield words.line("agreement_more" if shown else "agreement_elsewhere", more=more)
 
 
 def answered(analysis: Analysis, facts: StudyFacts, words: Words) -> Iterator[str]:

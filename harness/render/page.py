@@ -32,17 +32,18 @@ def page(
         trust(analysis, words, brief),
         contrasts(analysis, words, brief),
         curves(analysis, words, brief),
-        pairs(analysis, facts, words, brief),
     ]
+    crossed = counterfactuals(analysis, facts, words, brief)
+    between = pairs(analysis, facts, words, brief)
     if brief:
-        tables.append(findings)
+        tables += [crossed, between, findings]
     else:
-        tables.insert(0, findings)
+        tables = [findings, *tables, between]
         tables += [
-            counterfactuals(analysis, facts, words),
+            crossed,
             interactions(analysis, words),
             retrieval(analysis, words),
             suspects(analysis, words),
             reading(analysis, words),
         ]
-    return (opening(analysis, facts, words), *(part for part in tables if part is not None))
+    return (opening(analysis, facts, words, brief), *(part for part in tables if part is not None))

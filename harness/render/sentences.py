@@ -108,6 +108,11 @@ def with_words(finding: Finding, alpha: float) -> tuple[str, ...]:
     return ("some" if finding.groups["words"] else "unwritable",)
 
 
+def with_others(finding: Finding, alpha: float) -> tuple[str, ...]:
+    """Name the parts about one contrast that may stand for others."""
+    return ("lead", *(name for name in ("flips", "others") if finding.numbers.get(name)))
+
+
 def named(name: str) -> Callable[[Finding, float], tuple[str, ...]]:
     """Return a rule that lets one of the finding's own names choose the part."""
     return lambda finding, alpha: (finding.names[name],)
@@ -128,9 +133,8 @@ PARTS: dict[str, Callable[[Finding, float], tuple[str, ...]]] = {
     "informative": lambda finding, alpha: ("some" if finding.questions else "none",),
     "metric_not_trusted": named("verdict"),
     "saturated": lambda finding, alpha: ("all" if finding.numbers["share"] == 1 else "most",),
-    "missing_not_at_random": lambda finding, alpha: (
-        ("lead", "flips") if finding.numbers["flips"] else ("lead",)
-    ),
+    "missing_not_at_random": with_others,
+    "judged_differently": with_others,
     "not_comparable": named("reason"),
     "confounded": with_words,
     "missing_corner": with_words,

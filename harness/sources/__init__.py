@@ -1,7 +1,7 @@
 """What is put into an index: documents, their figures, captions, and the passages made of them."""
 
 from harness.sources.captions import Caption, Captioner, NoCaptioner, captions_of
-from harness.sources.corpus import named_files, read_corpus
+from harness.sources.corpus import corpus_hashes, named_files, read_corpus
 from harness.sources.documents import Document, Figure, Page
 from harness.sources.ocr import OcrCaptioner
 from harness.sources.passages import CONTENTS, Index, Passages, build_passages
@@ -28,6 +28,7 @@ __all__ = [
     "VisionCaptioner",
     "build_passages",
     "captions_of",
+    "corpus_hashes",
     "named_files",
     "read_corpus",
 ]

@@ -14,10 +14,10 @@ from harness.sources.documents import Document, Figure, Found, Page, Sheet
 from harness.sources.pdf import read_pdf
 from harness.sources.plain import read_markdown, read_text
 
+MARKDOWN = (".md", ".markdown")
 PLAIN = {
     ".txt": read_text,
-    ".md": read_markdown,
-    ".markdown": read_markdown,
+    **dict.fromkeys(MARKDOWN, read_markdown),
     **dict.fromkeys(LOADERS, read_other),
 }
 KINDS = (".pdf", *PLAIN)
@@ -59,6 +59,23 @@ def named_files(paths: Sequence[str]) -> dict[str, Path]:
         if other != file:
             raise InputError(f"{file} and {other} would both be '{_name(file)}'; rename one")
     return {_name(file): file for file in files}
+
+
+def corpus_hashes(paths: Sequence[str]) -> dict[str, str]:
+    """Return file name -> SHA-256 of all that would be read of it, each file once.
+
+    The name counts, since passages are named after it; the folders above it do not. Of a
+    Markdown file the pictures that it shows count too.
+    """
+    hashes = {}
+    for file in named_files(paths).values():
+        digest = hashlib.sha256(file.read_bytes())
+        if file.suffix.lower() in MARKDOWN:
+            for sheet in read_markdown(file, file.read_bytes()):
+                for found in sheet.found:
+                    digest.update(found.content.encode())
+        hashes[file.name] = digest.hexdigest()
+    return dict(sorted(hashes.items()))
 
 
 def _files(path: Path) -> Iterator[Path]:

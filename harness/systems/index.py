@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.errors import InputError, RunError
+from harness.errors import EndpointError, InputError, RunError
 from harness.llm import Calls, Embedder, Role
 from harness.records import Floats, Passage
 from harness.systems.system import Bench
@@ -50,7 +50,8 @@ class VectorIndex:
     def nearest(self, vector: Floats, k: int) -> list[Passage]:
         """Return the k nearest passages, nearest first; equal ones in the order of their ids."""
         if self.vectors is not None:
-            similarity = np.round(self.vectors @ (vector / np.linalg.norm(vector)), DIGITS)
+            (unit,) = units(vector[None, :], ["the question"])
+            similarity = np.round(self.vectors @ unit, DIGITS)
             best = np.argsort(-similarity, kind="stable")[:k]
             found = [replace(self.passages[i], similarity=float(similarity[i])) for i in best]
         else:
@@ -140,8 +141,17 @@ def check(store: "Chroma", passages: Sequence[Passage]) -> Floats:
             f"{len(wrong)} are not as they should be; delete runs/.cache/chroma and collect again"
         )
     vectors = np.array([rows[p.id][1] for p in passages], dtype=np.float64)
-    unit: Floats = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    return unit
+    return units(vectors, [p.id for p in passages])
+
+
+def units(vectors: Floats, names: Sequence[str]) -> Floats:
+    """Return the vectors at length 1, or raise naming what has none: it is near to nothing."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    if not lengths.all():
+        name = names[int((lengths == 0).argmax())]
+        raise EndpointError(f"the embedder gave a vector of length zero for '{name}'")
+    scaled: Floats = vectors / lengths
+    return scaled
 
 
 def remembering(embedder: Embedder, calls: Calls) -> "Embeddings":

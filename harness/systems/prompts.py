@@ -30,6 +30,8 @@ class Prompt:
             raise ConfigError(
                 f"this prompt has no wording in '{self.language}'; add it to conf/prompt/"
             )
+        if missing := [slot for slot in SLOTS if f"{{{slot}}}" not in text]:
+            raise ConfigError(f"the prompt has no {{{missing[0]}}}; the model would never see it")
         return text
 
     @property

@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omegaconf import MISSING
@@ -11,7 +12,15 @@ from omegaconf import MISSING
 from harness.errors import ConfigError, EndpointError, RunError
 from harness.llm import Chat, Embedder, Request
 from harness.records import Answer, Query
-from harness.sources import Caption, Captioner, Index, Passages, build_passages, read_corpus
+from harness.sources import (
+    Caption,
+    Captioner,
+    Index,
+    Passages,
+    build_passages,
+    corpus_hashes,
+    read_corpus,
+)
 from harness.systems.extractive import Extractive
 from harness.systems.index import VectorIndex, open_index, retriever
 from harness.systems.prompts import Prompt
@@ -19,6 +28,9 @@ from harness.systems.system import Bench, Found, System
 
 if TYPE_CHECKING:
     from langchain_core.retrievers import BaseRetriever
+
+MOST = 1_000_000
+"""Passages that can be asked for."""
 
 
 @dataclass
@@ -36,13 +48,19 @@ class Rag(System):
     """Files and folders; a run is only set beside runs over the same bytes."""
 
     def __post_init__(self) -> None:
-        if self.top_k < 1:
-            raise ConfigError(f"variant.top_k={self.top_k}: ask for 1 passage or more")
+        if not 1 <= self.top_k <= MOST:
+            raise ConfigError(
+                f"variant.top_k={self.top_k}: ask for 1 passage or more, up to {MOST}"
+            )
 
     def inactive(self) -> frozenset[str]:
         """What an index without captions, or without their context, leaves no part to play."""
         unused = {"text": {"captioner", "index.context_size"}, "caption": {"index.context_size"}}
         return frozenset(unused.get(self.index.contents, ()))
+
+    def documents(self, project: Path) -> dict[str, str]:
+        """The files that the index is built from."""
+        return corpus_hashes([str(project / path) for path in self.corpus])
 
     def models(self) -> dict[str, dict[str, object]]:
         """Generator, embedder and, where it acts, captioner."""

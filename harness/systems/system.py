@@ -61,6 +61,14 @@ class System:
         """Names of settings that another setting switches off."""
         return frozenset()
 
+    def documents(self, project: Path) -> dict[str, str]:
+        """What it answers from: document -> SHA-256. Runs over other documents are not compared.
+
+        Args:
+            project: What relative paths of the configuration are meant from.
+        """
+        return {}
+
     def models(self) -> dict[str, dict[str, object]]:
         """Identities of the models at work: group -> what its calls are remembered by."""
         return {}

@@ -59,6 +59,13 @@ def test_one_constant_grader_agrees_by_chance() -> None:
     assert found.kappa == pytest.approx(0.0)
 
 
+def test_opposite_graders_agree_on_nothing() -> None:
+    """One calls all right, the other all wrong: chance agrees on nothing either, so kappa 0."""
+    found = kappa(*raters(0, 5, 0, 0))
+
+    assert (found.agreed, found.expected, found.kappa, found.low) == (0, 0.0, 0.0, None)
+
+
 def test_unclear_is_left_out_and_counted() -> None:
     """What one of them could not decide, or did not see, is neither agreement nor dispute."""
     found = kappa({1: 1, 2: None, 3: 0, 4: 1}, {1: 1, 2: 0, 3: None, 5: 0})

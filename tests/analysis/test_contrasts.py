@@ -13,6 +13,8 @@ Builder = Callable[..., StudyTable]
 FAITHFULNESS = MetricFacts("faithfulness", Layer.GENERATION)
 RECALL = MetricFacts("context_recall", Layer.RETRIEVAL)
 SECONDS = MetricFacts("seconds", Layer.COST, higher_is_better=False, bounded=False)
+TOKENS = MetricFacts("input_tokens", Layer.COST, higher_is_better=False, bounded=False)
+RETURNED = MetricFacts("passages_returned", Layer.COST, higher_is_better=None, bounded=False)
 HALLUCINATION = MetricFacts("hallucination", Layer.GENERATION, higher_is_better=False)
 MANY = 24
 
@@ -142,7 +144,7 @@ def test_better_needs_its_evidence(study: Builder) -> None:
         metrics={
             FAITHFULNESS: {"P": low, "Q": low + 0.3},
             HALLUCINATION: {"P": low, "Q": low + random.uniform(0.2, 0.4, MANY)},
-            SECONDS: {"P": low, "Q": low + random.uniform(1, 2, MANY)},
+            TOKENS: {"P": low, "Q": low + random.uniform(1, 2, MANY)},
         }
     )
 
@@ -152,39 +154,39 @@ def test_better_needs_its_evidence(study: Builder) -> None:
     assert (rows["faithfulness"].wins, rows["faithfulness"].losses) == (MANY, 0)
     assert rows["hallucination"].verdict is Verdict.WORSE
     assert (rows["hallucination"].wins, rows["hallucination"].losses) == (0, MANY)
-    assert rows["seconds"].verdict is Verdict.DIFFERENT
-    assert rows["seconds"].worst is None
+    assert rows["input_tokens"].verdict is Verdict.DIFFERENT
+    assert rows["input_tokens"].worst is None
     assert rows["faithfulness"].p_adjusted == 3 * 2 / 2**MANY
     kinds = {(f.kind, f.metric) for f in analyse(table).findings}
     assert {
         ("better", "faithfulness"),
         ("worse", "hallucination"),
-        ("different", "seconds"),
+        ("different", "input_tokens"),
     } <= kinds
 
 
 def test_declared_tests_are_a_family_of_their_own(study: Builder) -> None:
     """What a study declared before collecting is not paid for by what it did not."""
     rows = {"P": [0.1] * 8, "Q": [0.2, 0.3, 0.25, 0.4, 0.35, 0.2, 0.3, 0.5]}
-    table = study(metrics={FAITHFULNESS: rows, HALLUCINATION: rows, SECONDS: rows})
+    table = study(metrics={FAITHFULNESS: rows, HALLUCINATION: rows, TOKENS: rows})
 
     declared = Options(primary=(Primary("top_k", "faithfulness"),))
 
     assert only(table, "faithfulness").p_adjusted == 3 * 2 / 2**8
     row = only(table, "faithfulness", declared)
     assert (row.primary, row.p_adjusted, row.verdict) == (True, 2 / 2**8, Verdict.BETTER)
-    assert only(table, "seconds", declared).p_adjusted == 2 * 2 / 2**8
+    assert only(table, "input_tokens", declared).p_adjusted == 2 * 2 / 2**8
     family = analyse(table, declared).family
     assert (family.tests, family.primary, family.level) == (3, 1, 0.025)
 
 
 def test_identical_answers_say_that_no_effect_was_possible(study: Builder) -> None:
-    """k = 9 and 12 over six passages: not "no effect", but none possible; time still differs."""
+    """k = 9 and 12 over six passages: not "no effect", but none possible; tokens still differ."""
     passages = {name: [["a", "b"]] * 8 for name in ("P", "Q")}
     answers = {name: [f"answer {n}" for n in range(8)] for name in ("P", "Q")}
     table = study(
         right={"P": [1] * 8, "Q": [1] * 8},
-        metrics={SECONDS: {"P": [1.0] * 8, "Q": [2, 3, 4, 5, 6, 7, 8, 9]}},
+        metrics={TOKENS: {"P": [1.0] * 8, "Q": [2, 3, 4, 5, 6, 7, 8, 9]}},
         passages=passages,
         answers=answers,
     )
@@ -192,9 +194,9 @@ def test_identical_answers_say_that_no_effect_was_possible(study: Builder) -> No
     found = contrast(table)
 
     assert found.attribution is Attribution.NO_EFFECT_POSSIBLE
-    right, seconds = found.differences
+    right, tokens = found.differences
     assert (right.verdict, right.interval) == (Verdict.NO_EFFECT_POSSIBLE, "construction")
-    assert seconds.verdict is Verdict.DIFFERENT
+    assert tokens.verdict is Verdict.DIFFERENT
     assert "no_effect_possible" in {f.kind for f in analyse(table).findings}
 
 
@@ -233,14 +235,54 @@ def test_other_judges_are_not_compared(study: Builder) -> None:
     one = RunFacts("P", "P", leaves={"top_k": 1}, scored_by={"faithfulness": "h1"})
     two = RunFacts("Q", "Q", leaves={"top_k": 2}, scored_by={"faithfulness": "h2"})
     rows = {"P": [0.1, 0.2], "Q": [0.3, 0.4]}
-    table = study(metrics={FAITHFULNESS: rows, SECONDS: rows}, runs={"P": one, "Q": two})
+    table = study(metrics={FAITHFULNESS: rows, TOKENS: rows}, runs={"P": one, "Q": two})
 
     row = only(table, "faithfulness")
 
     assert (row.verdict, row.p, row.questions) == (Verdict.NOT_COMPARED, None, 2)
-    assert only(table, "seconds").p == 0.5
+    assert only(table, "input_tokens").p == 0.5
     [finding] = [f for f in analyse(table).findings if f.kind == "judged_differently"]
-    assert finding.metric == "faithfulness"
+    assert (finding.metric, finding.numbers) == ("faithfulness", {"others": 0})
+
+
+def test_times_are_shown_and_not_tested(study: Builder) -> None:
+    """All 24 questions slower by one second: +1, no p, and the family is the tokens alone.
+
+    A declared test of it is named as not made.
+    """
+    low = list(range(MANY))
+    more = [n + 1 for n in low]
+    table = study(metrics={facts: {"P": low, "Q": more} for facts in (SECONDS, RETURNED, TOKENS)})
+    declared = Primary("top_k", "seconds")
+
+    found = analyse(table, Options(primary=(declared,)))
+
+    rows = {row.metric: row for row in found.contrasts[0].differences}
+    for metric in ("seconds", "passages_returned"):
+        row = rows[metric]
+        assert (row.verdict, row.mean, row.questions) == (Verdict.NOT_TESTED, 1.0, MANY)
+        assert (row.losses, row.wins) == ((MANY, 0) if metric == "seconds" else (0, MANY))
+        assert (row.p, row.p_adjusted, row.low, row.standard_error) == (None,) * 4
+        assert (row.interval, row.detectable, row.questions_needed) == ("none", None, None)
+        assert not row.primary
+    assert rows["input_tokens"].p_adjusted == 2 / 2**MANY
+    assert (found.family.tests, found.family.primary) == (1, 0)
+    [undone] = [f for f in found.findings if f.kind == "primary_not_tested"]
+    assert (undone.factor, undone.metric) == ("top_k", "seconds")
+
+
+def test_interactions_of_times_are_left_out(study: Builder) -> None:
+    """They would have nothing but an interval and a p, and those are not asked for."""
+    runs = {
+        f"{k}{prompt}": RunFacts(f"{k}{prompt}", "v", {"prompt": prompt}, {"top_k": k})
+        for k in (4, 9)
+        for prompt in ("default", "strict")
+    }
+    rows = {name: [1.0, 2.0] for name in runs}
+
+    [one] = analyse(study(metrics={SECONDS: rows, TOKENS: rows}, runs=runs)).interactions
+
+    assert [row.metric for row in one.differences] == ["input_tokens"]
 
 
 def test_questions_of_one_document_count_together(study: Builder) -> None:
@@ -254,6 +296,8 @@ def test_questions_of_one_document_count_together(study: Builder) -> None:
         only(table, "faithfulness", Options(clusters=clusters)),
     )
 
+    assert analyse(table).clusters is None
+    assert analyse(table, Options(clusters=clusters)).clusters == 2
     assert (free.p, tied.p) == (2 / 2**8, 0.5)
     assert tied.mean == free.mean == pytest.approx(0.275)
     # cluster means 0.375 and 0.175: half their distance is the standard error

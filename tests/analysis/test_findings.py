@@ -64,6 +64,20 @@ def test_quantised_metrics_are_marked(study: Builder) -> None:
     assert finding.numbers == {"coarse": 4, "cells": 4, "units": 2.0}
 
 
+def test_only_scored_cells_are_called_coarse(study: Builder) -> None:
+    """An NA cell rests on no units at all, and is not one of the coarse ones."""
+    metric = MetricFacts("faithfulness", Layer.GENERATION)
+    table = study(metrics={metric: {"P": [0.5, None, None], "Q": [1.0, 0.5, None]}})
+    table.scores.units[:] = [[[2], [0], [0]], [[2], [3], [0]]]
+
+    found = analyse(table)
+
+    assert [(cell.coarse, cell.scored) for cell in found.means[0].cells] == [(1, 1), (2, 2)]
+    assert [cell.units for cell in found.means[0].cells] == [2.0, 2.5]
+    [finding] = [f for f in found.findings if f.kind == "quantised"]
+    assert finding.numbers == {"coarse": 3, "cells": 3, "units": 2.0}
+
+
 def test_every_kind_says_what_it_means() -> None:
     """Each kind is a sentence, and none carries a number twice."""
     for name, kind in KINDS.items():
@@ -119,3 +133,45 @@ def test_missing_cells_that_fall_on_one_side_are_a_warning(study: Builder) -> No
 
     assert warned(6)
     assert not warned(1)
+
+
+def test_what_is_missing_on_both_sides_is_no_warning(study: Builder) -> None:
+    """Two refusals leave no claims on either side; a third on one side of three may turn the sign.
+
+    q1 and q2 are NA on both sides. With q3 alike the rest is equal and nothing else is missing.
+    With q3 NA on the right it was 0.5 and may be 0 to 1: a sum of -0.5 to +0.5 beside 0.
+    """
+    metric = MetricFacts("faithfulness", Layer.GENERATION)
+
+    def warned(last: float | None) -> bool:
+        rows = {"P": [None, None, 0.5, 0.5], "Q": [None, None, last, 0.5]}
+        found = analyse(study(metrics={metric: rows}))
+        row = found.contrasts[0].differences[0]
+        assert row.flips_with_missing is (last is None)
+        # with every NA, those on both sides too
+        assert row.worst == (-0.5 if last else -2.5 / 4)
+        return any(f.kind == "missing_not_at_random" for f in found.findings)
+
+    assert not warned(0.5)
+    assert warned(None)
+
+
+def test_one_warning_stands_for_many_contrasts(study: Builder) -> None:
+    """R lacks six scores that P, Q and S have: the first of three contrasts is named, two counted.
+
+    In the view of S only one contrast is left to say it.
+    """
+    metric = MetricFacts("faithfulness", Layer.GENERATION)
+    full = [0.1] * 20
+    rows = {"P": full, "Q": full, "R": [0.1] * 14 + [None] * 6, "S": full}
+
+    def warnings(options: Options) -> list[tuple[str | None, str | None, object]]:
+        found = analyse(study(metrics={metric: rows}), options).findings
+        return [
+            (f.left, f.right, f.numbers["others"])
+            for f in found
+            if f.kind == "missing_not_at_random"
+        ]
+
+    assert warnings(Options()) == [("P", "R", 2)]
+    assert warnings(Options(baseline="S")) == [("S", "R", 0)]

@@ -3,6 +3,8 @@ import pytest
 from scipy import stats
 
 from harness.analysis.paired import (
+    NO_INTERVAL,
+    around,
     detectable,
     interval,
     questions_needed,
@@ -60,6 +62,36 @@ def test_pairs_table_agrees_with_sampling_the_posterior() -> None:
     found = interval(np.array([1, 1, -1, 0, 0, 0, 0, 0.0]), binary=True, bounded=True)
 
     assert (found.low, found.high) == pytest.approx(tuple(expected), abs=4e-3)
+
+
+@pytest.mark.parametrize(
+    ("deltas", "low", "high"), [([-1.0] * 3, -1.0, 0.111), ([1.0] * 3, -0.111, 1.0)]
+)
+def test_the_interval_holds_the_observed_mean(deltas: list[float], low: float, high: float) -> None:
+    """Three of three lost: the prior alone would end at -0.989 and leave out the mean of -1."""
+    found = interval(np.array(deltas), binary=True, bounded=True)
+
+    assert (found.low, found.high) == pytest.approx((low, high), abs=5e-4)
+    assert found.rule == "dirichlet"
+
+
+@pytest.mark.parametrize("n", [2, 3, 8])
+def test_every_table_of_pairs_is_inside_its_interval(n: int) -> None:
+    """Whatever was gained, lost and alike, the mean lies within."""
+    for gained in range(n + 1):
+        for lost in range(n + 1 - gained):
+            deltas = np.array([1.0] * gained + [-1.0] * lost + [0.0] * (n - gained - lost))
+
+            found = interval(deltas, binary=True, bounded=True)
+
+            assert found.low is not None
+            assert found.high is not None
+            assert found.low <= deltas.mean() <= found.high
+
+
+def test_no_interval_reaches_nothing() -> None:
+    """What is not there stays so."""
+    assert around(0.5, NO_INTERVAL) == NO_INTERVAL
 
 
 def test_detectable_difference_has_the_power_it_claims() -> None:

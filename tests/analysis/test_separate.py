@@ -3,9 +3,9 @@ from dataclasses import replace
 import pytest
 
 from harness.analysis import RunFacts
-from harness.analysis.factors import Design
+from harness.analysis.factors import Design, changes
 from harness.analysis.results import MissingRun
-from harness.analysis.separate import confounded, written
+from harness.analysis.separate import confounded, missing_run, written
 
 
 def run(
@@ -102,6 +102,32 @@ def test_the_side_with_less_switched_off_is_the_base() -> None:
     [pair] = confounded(Design([left, run("caption_k4", contents="caption")]))
 
     assert pair.missing == (MissingRun(("variant=caption_k4", "variant.index.contents=text")),)
+
+
+def test_no_command_starts_from_a_run_that_was_given_its_passages() -> None:
+    """`variant=b passages_from=a variant.top_k=9` would read a's passages whatever top_k says.
+
+    The words start from the other side, however many they are; of two such runs there are none.
+    """
+    leaves = {"top_k": 4, "prompt.text": "strict", "index.contents": "text", "version": None}
+    given = RunFacts(
+        "b-passages_from-a",
+        "b",
+        {"prompt": "strict"},
+        {**leaves, "passages_from": "a"},
+        inactive=frozenset({"passages_from"}),
+        overrides=("passages_from=a",),
+    )
+    other = run("c", 9, contents="ctx")
+    found = changes(given, other)
+
+    assert missing_run(given, other, found, frozenset({"prompt", "top_k"})) == MissingRun(
+        ("variant=c", "variant.index.contents=text")
+    )
+    assert missing_run(given, other, found, frozenset({"prompt"})) == MissingRun(
+        ("variant=c", "variant.top_k=4", "variant.index.contents=text")
+    )
+    assert missing_run(given, given, found, frozenset({"prompt"})) == MissingRun(())
 
 
 def test_version_stands_alone_and_values_are_quoted() -> None:

@@ -93,14 +93,20 @@ class Tab:
             lambda asked: host in asked.url or self.elsewhere.append(asked.url),
         )
         self.page.goto(link)
-        self.page.wait_for_selector("#main:not([hidden])")
+        self.page.wait_for_selector("#item:not([hidden])")
 
     def press(self, key: str) -> None:
         """Press a key, and wait until the server has answered and the page shows it."""
         act = {"s": "skip", "u": "undo"}.get(key, "grade")
         with self.page.expect_response(lambda reply: reply.url.endswith(f"/{act}")):
             self.page.keyboard.press(key)
-        self.page.wait_for_function("busy === false")
+        self.page.wait_for_selector("#main[aria-busy=false]")
+
+    @property
+    def overflow(self) -> int:
+        """By how many pixels the page is wider than the window."""
+        wider = "[document.documentElement, at('main')].map(e => e.scrollWidth - e.clientWidth)"
+        return max(self.page.evaluate(wider))
 
     def text(self, name: str) -> str:
         """Return what an element shows."""

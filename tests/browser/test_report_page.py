@@ -137,18 +137,21 @@ def test_a_link_opens_the_fold_it_leads_to(browser: Any, file: Path) -> None:
 
 
 def test_a_long_study_opens_soon(browser: Any, tmp_path: Path) -> None:
-    """A hundred questions under twelve variants are there in under two seconds."""
+    """A hundred questions under twelve variants cost the browser under two seconds.
+
+    Its thread's own time is taken, since other processes share the machine.
+    """
     file = tmp_path / "index.html"
     study = shown(
         names=tuple(f"v{at}" for at in range(12)), ids=tuple(f"q{at}" for at in range(100))
     )
     file.write_text(study.page(), "utf-8")
-    opened = Opened(browser, file)
-    timing = "performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd"
-    times = [opened.page.evaluate(timing)]
-    for _ in range(2):
-        opened.page.reload()
-        times.append(opened.page.evaluate(timing))
-    opened.context.close()
+    context = browser.new_context()
+    page = context.new_page()
+    session = context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    page.goto(file.as_uri())
+    measured = session.send("Performance.getMetrics")["metrics"]
+    context.close()
 
-    assert min(times) < 2_000
+    assert next(one["value"] for one in measured if one["name"] == "TaskDuration") < 2

@@ -1,4 +1,10 @@
-"""The quick calibration: `tests/calibration/run.py --quick`, in parts."""
+"""Part of the calibration, small enough for every test run.
+
+`tests/calibration/run.py --quick` makes several times as many trials and holds them to the true
+limits: what a change of the statistics does is seen there. Here chance alone moves a share of 300
+trials by up to 0.04 (three standard errors of 0.95), of 40 studies by 0.1, and the limits are
+that much wider.
+"""
 
 import importlib.util
 from dataclasses import asdict
@@ -6,6 +12,19 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+CELLS, STUDIES, CREDITED, TRUST = 300, 40, 24, 150
+"""Trials of each part; `--quick` makes 2,000, 150, 100 and 400."""
+
+WIDER = {
+    "coverage": (0.89, 1.0),
+    "coverage_null": (0.89, 1.0),
+    "false_positive": (0.0, 0.10),
+    "family_wise": (0.0, 0.16),
+    "attribution": (0.85, 1.0),
+    "trust_false": (0.0, 0.11),
+    "trust_true": (0.90, 1.0),
+}
 
 
 @pytest.fixture(scope="module")
@@ -19,30 +38,36 @@ def calibration() -> ModuleType:
     return module
 
 
+@pytest.fixture
+def few(calibration: ModuleType, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The script with limits for few trials."""
+    assert WIDER.keys() == calibration.LIMITS.keys()
+    monkeypatch.setattr(calibration, "LIMITS", WIDER)
+    return calibration
+
+
 @pytest.mark.parametrize("kind", ["right_wrong", "ratio", "continuous"])
-def test_intervals_cover_and_tests_keep_their_level(calibration: ModuleType, kind: str) -> None:
-    """95 % intervals cover at least 93 %, and p <= 0.05 comes at most 6 times in 100 by chance."""
-    cells = [asdict(cell) for cell in calibration.cells(calibration.QUICK.cells, [kind])]
+def test_intervals_cover_and_tests_keep_their_level(few: ModuleType, kind: str) -> None:
+    """95 % intervals cover as often as they say, and p <= 0.05 comes as seldom by chance."""
+    cells = [asdict(cell) for cell in few.cells(CELLS, [kind])]
 
     assert len(cells) == 16
-    assert calibration.outside({"cells": cells}) == []
+    assert few.outside({"cells": cells}) == []
 
 
-def test_a_report_over_nothing_claims_nothing(calibration: ModuleType) -> None:
-    """Where no factor acts, at most 6 of 100 whole reports claim anything."""
-    found = {"family_wise": calibration.family_wise(calibration.QUICK.studies)}
-
-    assert calibration.outside(found) == []
+def test_a_report_over_nothing_claims_nothing(few: ModuleType) -> None:
+    """Where no factor acts, hardly a whole report claims anything."""
+    assert few.outside({"family_wise": few.family_wise(STUDIES)}) == []
 
 
-def test_the_credit_goes_to_the_planted_factor(calibration: ModuleType) -> None:
-    """At the size that power asks for, 95 of 100 studies credit it, and no other."""
-    assert calibration.outside({"attribution": calibration.attribution(100)[0]}) == []
+def test_the_credit_goes_to_the_planted_factor(few: ModuleType) -> None:
+    """At the size that power asks for, nearly every study credits it, and no other."""
+    assert few.outside({"attribution": few.attribution(CREDITED)[0]}) == []
 
 
-def test_metrics_are_trusted_as_they_deserve(calibration: ModuleType) -> None:
+def test_metrics_are_trusted_as_they_deserve(few: ModuleType) -> None:
     """A useless metric hardly ever, a good one nearly always."""
-    assert calibration.outside(calibration.trust(calibration.QUICK.trust)) == []
+    assert few.outside(few.trust(TRUST)) == []
 
 
 def test_numbers_outside_their_limits_are_named(calibration: ModuleType) -> None:

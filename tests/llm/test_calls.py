@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from harness.errors import ConfigError, HarnessError, NotRecordedError
-from harness.llm import Calls, call_key
+from harness.llm import Calls, Usual, call_key
 from harness.llm.leases import LEASE_SECONDS, is_gone, new_owner
 
 
@@ -226,3 +226,23 @@ def test_call_key_refuses_what_is_no_json() -> None:
     """An object whose text would hold its address cannot enter a key."""
     with pytest.raises(TypeError):
         call_key({"model": object()})
+
+
+def test_usual_is_the_mean_of_a_kind(calls: Calls) -> None:
+    """Calls of 1 and 3 s with 10 and 30 tokens: 2 s and 20 tokens; other models do not count."""
+    for key, seconds, tokens in (("a", 1.0, 10), ("b", 3.0, 30)):
+        calls.put(key, "chat m", {"seconds": seconds, "output_tokens": tokens})
+    calls.put("c", "chat other", {"seconds": 9.0, "output_tokens": None})
+
+    assert calls.usual("chat m") == Usual(2, 2.0, 20.0)
+    assert calls.usual("chat other") == Usual(1, 9.0, None)
+    assert calls.usual("chat none") is None
+    assert Calls(None).usual("chat m") is None
+
+
+def test_known_tells_without_recalling(calls: Calls) -> None:
+    """Whether something is stored is told, and does not count as remembered."""
+    calls.put("k", "chat m", {"text": "x"})
+    assert calls.known(["k", "l"]) == {"k"}
+    assert calls.remembered == 0
+    assert Calls(None).known(["k"]) == set()

@@ -10,6 +10,7 @@ from harness.metrics import AXES, METRICS, Scored, assemble
 from harness.records import Passage, Question, Response, Status, Verdict
 
 Row = Callable[..., Verdict]
+PASSAGE = Passage("d#1.1", "d", 1, "text", "文")
 
 
 def with_passages(response: Response, count: int) -> Response:
@@ -273,3 +274,27 @@ def test_claims_with_a_gap(question: Question, response: Response, verdict: Row)
 
     with pytest.raises(ValueError, match="claims_response: items are not 0 to 1"):
         assemble(response, question, rows)
+
+
+def test_a_cut_answer_is_not_scored() -> None:
+    """An answer that ran out of room is NA wherever the answer counts; retrieval still counts."""
+    response = Response("q1", 0, "?", "27.", "text", "It is 2", (PASSAGE,), finish_reason="length")
+    question = Question("q1", "?", "27.", "text", answers=(("27",),))
+    useful = Verdict("j", "q1", 0, "passage_useful", 0, label=1)
+
+    evidence = assemble(response, question, [useful])
+
+    for name in ("answer_match", "faithfulness", "answer_relevancy"):
+        assert METRICS[name].score(evidence) == Scored(None, None, Status.CONTEXT_OVERFLOW)
+    assert METRICS["context_precision"].score(evidence).value == 1.0
+
+
+def test_nothing_is_retrieved_for_a_question_without_an_answer() -> None:
+    """Where the corpus holds no answer, no passage could be useful: NA, not zero."""
+    response = Response("q1", 0, "?", "Not said.", "none", "Not said.", (PASSAGE,))
+    question = Question("q1", "?", "Not said.", "none", answerable=False)
+    useless = Verdict("j", "q1", 0, "passage_useful", 0, label=0)
+
+    found = METRICS["context_precision"].score(assemble(response, question, [useless]))
+
+    assert (found.value, found.status) == (None, Status.NO_REFERENCE_CLAIMS)

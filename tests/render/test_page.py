@@ -1,10 +1,12 @@
 """What holds for the sections of every report, however they are printed."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from rich.console import Group
 
-from harness.analysis import Analysis
+from harness.analysis import Analysis, MetricFacts, RunFacts
 from harness.analysis.results import (
     Counterfactual,
     MissingRun,
@@ -13,7 +15,14 @@ from harness.analysis.results import (
     Suspect,
     Transition,
 )
+from harness.records import Layer
 from harness.render import LANGUAGES, Heading, Items, Line, StudyFacts, Table, page, words
+from harness.render.details import suspects
+from harness.render.terminal import section as lines_of
+
+Study = Callable[..., Analysis]
+Runs = Callable[..., list[RunFacts]]
+Printed = Callable[..., str]
 
 
 def filled(article: Analysis) -> Analysis:
@@ -241,3 +250,46 @@ def test_retrieval_and_generation_are_split(article: Analysis) -> None:
     assert shown[0] == "a | b | faithfulness | +0.250 | +0.300 | -0.050 | 8"
     assert shown[2] == ("python -m harness.collect variant=ctx_k9_strict passages_from=ctx_k4")
     assert shown[-1] == "1 more."
+
+
+def test_the_split_is_told_in_brief(article: Analysis) -> None:
+    """In the terminal a pair has its first metric, and three pairs have their commands."""
+    splits = tuple(Split(metric, 0.25, 0.3, -0.05, 8) for metric in ("right", "faithfulness"))
+    missing = MissingRun(("variant=ctx_k9_strict", "passages_from=ctx_k4"))
+    pairs = (
+        Counterfactual("a", "b", ("c", "d"), (), splits),
+        *(Counterfactual("ctx_k4", "ctx_k9_strict", (None, None), (missing,), ()),) * 4,
+    )
+    shown = texts(
+        replace(article, counterfactuals=pairs), "counterfactuals", brief=True
+    ).splitlines()
+
+    assert shown[0] == "a | b | share right | +0.250 | +0.300 | -0.050 | 8"
+    assert sum(line.startswith("python -m harness.collect") for line in shown) == 3
+    assert shown[-1] == "1 more in report.md."
+    assert len(shown) == 1 + 3 * 2 + 1
+
+
+def test_times_have_no_statistics_in_full(study: Study, runs: Runs) -> None:
+    """Their row says that it is not tested wherever a test would have given a number."""
+    seconds = MetricFacts("seconds", Layer.COST, higher_is_better=False, bounded=False)
+    found = study(runs(1, 2), {seconds: {"k1": [1.0, 2.0], "k2": [2.0, 3.0]}})
+
+    [row] = [line for line in texts(found, "contrasts").splitlines() if line.startswith("seconds")]
+
+    assert row.split(" | ") == [
+        *("seconds", "+1", "0/0/2", "2", "0/0/0", "NA", "NA", "NA", "NA", "not tested"),
+        *("NA (not tested)", "NA (not tested)", "-q1 -q2"),
+    ]
+
+
+def test_suspects_say_why_they_are_looked_at(article: Analysis, printed: Printed) -> None:
+    """The reason has a heading of its own, and none of it is cut."""
+    shown = suspects(filled(article), words("en"))
+    assert shown is not None
+    lines = printed(Group(*lines_of(shown, 80)), width=80).splitlines()
+
+    assert lines[2].split() == ["run", "question", "check", "claim", "why", "look"]
+    assert "..." not in "".join(lines)
+    told = " ".join(" ".join(line.split()) for line in lines[4:8])
+    assert "stands verbatim in a passage, yet not entailed" in told

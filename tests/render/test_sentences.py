@@ -158,3 +158,25 @@ def test_statuses_and_graders_are_words() -> None:
     assert sentence(missing, words("ja")) == (
         "コンテキスト再現率：スコア48件中9件がNAです（判定者の返答を読み取れない）。"
     )
+
+
+def test_a_warning_that_stands_for_others_counts_them() -> None:
+    """One contrast is named; that one or two more say the same is told, none is not."""
+
+    def told(others: int) -> str:
+        names = {"left_value": "4", "right_value": "9"}
+        finding = Finding(
+            "judged_differently",
+            Severity.WARNING,
+            {"others": others},
+            names,
+            factor="top_k",
+            left="a",
+            right="b",
+            metric="faithfulness",
+        )
+        return sentence(finding, words("en"))
+
+    assert told(0).endswith("evaluate both runs alike.")
+    assert told(1).endswith("alike. The same holds in 1 more contrast.")
+    assert told(2).endswith("alike. The same holds in 2 more contrasts.")

@@ -18,6 +18,7 @@ each_language = pytest.mark.parametrize("language", LANGUAGES)
 FAITHFULNESS = MetricFacts("faithfulness", Layer.GENERATION)
 RELEVANCY = MetricFacts("answer_relevancy", Layer.GENERATION)
 PRECISION = MetricFacts("context_precision", Layer.RETRIEVAL)
+SECONDS = MetricFacts("retrieval_seconds", Layer.COST, higher_is_better=False, bounded=False)
 TOKENS = MetricFacts("input_tokens", Layer.COST, higher_is_better=False, bounded=False)
 
 
@@ -259,10 +260,75 @@ def test_baselines_are_called_so(study: Study, runs: Runs, printed: Printed) -> 
     shown = one_line(printed(terminal(study(noted, grades={"k1": [1], "k2": [0]}), facts)))
 
     assert "Judge: overlap, which is no language model: it compares characters" in shown
-    assert "right on 71 % of 400 labels (95 % interval 66 % to 75 %)" in shown
+    assert "Agreement, entailment (en; RAGTruth): 71 % of 400 labels [66 %, 75 %]" in shown
     assert "Answers by: extractive." in shown
     assert "Every run: no language model answers here." in shown
     assert "ignores every prompt" in shown
+
+
+def test_agreement_is_told_in_the_study_s_language(
+    article: Analysis, facts: StudyFacts, printed: Printed
+) -> None:
+    """What was measured as zh is Traditional and Simplified; the rest of it is in report.md."""
+
+    def told(language: str, *measured: str) -> list[str]:
+        rows = tuple(Agreement("useful", "L", one, 9, 0.7, 0.6, 0.8, 0.5, 0.7) for one in measured)
+        known = replace(facts, agreement=rows, language=language)
+        shown = printed(terminal(article, known, width=200), width=200).splitlines()
+        first = next(at for at, line in enumerate(shown) if line.startswith("- Judge:")) + 1
+        return [line.strip() for line in shown[first : shown.index("", first)]]
+
+    line = (
+        "- Agreement, useful (zh; L): 70 % of 9 labels [60 %, 80 %]; "
+        "commoner label 50 %; AUC 0.700."
+    )
+    more = "- {} of its agreement with people in report.md."
+    assert told("zh_hant", "zh", "zh", "zh") == [line] * 3
+    assert told("zh_hans", "en", "zh", "ja") == [line, more.format("2 more measurements")]
+    assert told("zh_hant", "zh", "zh", "zh", "zh") == [
+        line,
+        line,
+        more.format("2 more measurements"),
+    ]
+    assert told("zh_hant", "zh_hans", "zh_hant", "zh") == [
+        line.replace("zh", "zh_hant"),
+        line,
+        more.format("1 more measurement"),
+    ]
+    assert told("zh_hant", "zh", "zh", "zh", "en")[-1] == more.format("2 more measurements")
+    assert told("ja", "en") == [
+        "- Its agreement with people has not been measured in this language; 1 measurement in "
+        "others in report.md."
+    ]
+    assert told("", "zh", "zh", "en", "ja") == [
+        line,
+        line,
+        more.format("2 more measurements"),
+    ]
+    assert told("ja") == ["- How well this judge agrees with people has not been measured."]
+
+
+def test_times_are_told_without_a_claim(
+    study: Study, runs: Runs, facts: StudyFacts, printed: Printed
+) -> None:
+    """Twelve questions all slower: 0.31 and 1.2 milliseconds stay apart, and chance is not asked.
+
+    The report's legend says why.
+    """
+    times = {"k1": [0.00031] * 12, "k2": [0.0012 + n / 1e6 for n in range(12)]}
+    shown = one_line(printed(terminal(study(runs(1, 2), {SECONDS: times}), facts)))
+
+    assert "costs: retrieval seconds 0.00031 -> 0.0012 " in shown
+    assert "beyond chance, adj." not in shown
+    assert "Seconds and passages returned are shown, not tested" in shown
+
+
+def test_clustered_questions_say_so(article: Analysis, facts: StudyFacts, printed: Printed) -> None:
+    """Where documents were drawn, intervals and p rest on them; the report says on how many."""
+    said = "count together in intervals and p: 3 clusters of 8 questions."
+
+    assert said in printed(terminal(replace(article, clusters=3), facts))
+    assert said not in printed(terminal(article, facts))
 
 
 def test_a_view_says_that_it_is_one(article: Analysis, facts: StudyFacts, printed: Printed) -> None:

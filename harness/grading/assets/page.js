@@ -6,7 +6,7 @@ const at = (id) => document.getElementById(id);
 const GRADES = { 1: 1, 0: 0, "-": null };
 const SAID = new Map([[1, "right"], [0, "wrong"], [null, "unclear"], ["skip", "skipped"]]);
 let ticket = null;
-let busy = true; // a key that is pressed before the next answer is there would grade it unseen
+let busy;
 
 const fill = (template, values) => template.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
@@ -21,8 +21,14 @@ async function ask(what, body) {
   return reply.json();
 }
 
+// A key that is pressed before the next answer is there would grade it unseen.
+function wait(waiting) {
+  busy = waiting;
+  at("main").setAttribute("aria-busy", String(waiting));
+}
+
 async function act(what, body) {
-  busy = true;
+  wait(true);
   try {
     show(await ask(what, body));
     at("failure").hidden = true;
@@ -30,7 +36,7 @@ async function act(what, body) {
     at("failure").textContent = `${words.failed} (${error.message})`;
     at("failure").hidden = false;
   } finally {
-    busy = false;
+    wait(false);
   }
 }
 
@@ -43,18 +49,19 @@ function show(now) {
   at("bar").value = now.done;
   at("last").textContent = told(now.last);
   at("last").className = now.last && differs(now.last) ? "differs" : "";
-  at("main").hidden = !item;
+  at("item").hidden = !item;
   at("over").hidden = Boolean(item);
   for (const button of document.querySelectorAll("button[data-key]")) {
     button.disabled = button.dataset.key === "u" ? !now.can_undo : !item;
   }
   note(false);
   at("note").value = "";
-  if (!item) return at("over").focus();
+  at("main").focus({ preventScroll: true });
+  if (!item) return;
   at("disputed").hidden = !item.disputed;
   (kind === "answers" ? showAnswer : showCaption)(item);
+  at("main").scrollTop = 0;
   window.scrollTo(0, 0);
-  at("main").focus({ preventScroll: true });
 }
 
 function differs(last) {

@@ -14,6 +14,8 @@ CLAIMS = {
 }
 """Whose claims -> the checks that hold them against one text; passages stand with the passages."""
 
+OF_REFERENCE = {"claims_reference", "reference_in_passages", *CLAIMS["reference"]}
+
 SHOWN_ELSEWHERE = {
     *("claims_response", "claims_reference", "passage_useful", "reverse_question"),
     *("response_in_passages", "reference_in_passages"),
@@ -108,7 +110,7 @@ def texts(spoken: Sequence[Spoken]) -> tuple[Text, ...]:
             claims=tuple(claims(same, "response")),
             reverse=tuple(reverse(same)),
             own=tuple(own(same)),
-            failures=tuple(failures(same)),
+            failures=tuple(failures(same, "response")),
         )
         for (text, error), same in alike.items()
     )
@@ -173,13 +175,14 @@ def reverse(spoken: Sequence[Spoken]) -> Iterator[Reverse]:
                 yield Reverse(row.text, row.similarity, row.label == 1)
 
 
-def failures(spoken: Sequence[Spoken]) -> Iterator[Failure]:
-    """Yield the checks that failed as a whole."""
+def failures(spoken: Sequence[Spoken], whose: str) -> Iterator[Failure]:
+    """Yield the checks that failed as a whole: those of the reference's claims, or the others."""
     runs: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for one in spoken:
         for check, rows in one.verdicts.items():
+            about = "reference" if check in OF_REFERENCE else "response"
             for row in rows:
-                if row.item < 0 and row.error:
+                if row.item < 0 and row.error and about == whose:
                     runs[check, row.error, row.reason or ""].append(one.name)
     for (check, status, reason), names in runs.items():
         yield Failure(check, status, reason, tuple(dict.fromkeys(names)))

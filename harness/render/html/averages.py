@@ -36,7 +36,7 @@ class Row:
     grey: bool
 
 
-def rows(metrics: Sequence[MetricMeans], analysis: Analysis, words: Words) -> Iterator[Row]:
+def average_rows(metrics: Sequence[MetricMeans], analysis: Analysis, words: Words) -> Iterator[Row]:
     """Yield a row a metric that has a score in some run."""
     kinds = kinds_of(analysis)
     for metric in metrics:
@@ -66,7 +66,9 @@ def average(
     )
 
 
-def passages(metrics: Sequence[MetricMeans], analysis: Analysis, words: Words) -> tuple[Cell, ...]:
+def passages_returned(
+    metrics: Sequence[MetricMeans], analysis: Analysis, words: Words
+) -> tuple[Cell, ...]:
     """Return how many passages came back in each run, where that bears on the scores."""
     if not says_how_much(metrics, analysis):
         return ()

@@ -1,15 +1,23 @@
 """A sweep drawn: a metric's mean over the values of a factor, with the interval as a band."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from harness.analysis.means import mean_interval
 from harness.analysis.results import Analysis, Curve
+from harness.analysis.tables import RIGHT
+from harness.records import Score
 from harness.render.kinds import kinds_of, title
 from harness.render.quantities import mean, quantity
 from harness.render.wording import Words
 
 LEFT, TOP, WIDE, HIGH = 34.0, 10.0, 220.0, 110.0
 """Where the plot stands in its picture, and how large it is."""
+
+Values = Mapping[tuple[str, str], Mapping[str, float]]
+"""(metric, run) -> question id -> score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +45,7 @@ class Picture:
     grey: bool
 
 
-def pictures(analysis: Analysis, curve: Curve, words: Words) -> Iterator[Picture]:
+def pictures(analysis: Analysis, curve: Curve, values: Values, words: Words) -> Iterator[Picture]:
     """Yield a picture for each metric whose scores lie between 0 and 1."""
     kinds = kinds_of(analysis)
     for metric in curve.points[0].means:
@@ -51,7 +59,7 @@ def pictures(analysis: Analysis, curve: Curve, words: Words) -> Iterator[Picture
             factor=curve.factor,
             points=tuple(points),
             line=" ".join(f"{point.x},{point.y}" for point in points),
-            band=band(analysis, curve, metric),
+            band=band(curve, metric, values),
             grey=metric in kinds.doubted,
         )
 
@@ -82,24 +90,41 @@ def up(score: float) -> float:
     return round(TOP + (1 - max(0.0, min(1.0, score))) * HIGH, 1)
 
 
-def band(analysis: Analysis, curve: Curve, metric: str) -> str:
-    """Return the outline of the intervals; empty where one of them rests on other questions.
+def by_question(analysis: Analysis, scores: Mapping[str, Sequence[Score]]) -> Values:
+    """Return what each run scored on each question, the mean over repeats; right and wrong too."""
+    single: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for run, rows in scores.items():
+        for row in rows:
+            if row.value is not None:
+                of_run = single.setdefault((row.metric, run), {})
+                of_run.setdefault(row.question_id, []).append(row.value)
+    for outcome in analysis.outcomes.rows:
+        cells = zip(analysis.outcomes.questions, outcome.cells, strict=True)
+        single[RIGHT, outcome.run] = {q: [cell] for q, cell in cells if cell is not None}
+    return {
+        key: {question: sum(found) / len(found) for question, found in rows.items()}
+        for key, rows in single.items()
+    }
 
-    The mean of a run has an interval over all questions that it has scored; that is the
-    interval of the curve's point too where these are the questions of the whole sweep.
+
+def band(curve: Curve, metric: str, values: Values) -> str:
+    """Return the outline of the 95 % intervals; empty where a point has none.
+
+    Each is worked out over the questions that every run of the sweep has scored, as the points
+    are; where the scores at hand do not make the point's mean, nothing is drawn.
     """
-    means = next((row for row in analysis.means if row.metric == metric), None)
-    if means is None:
-        return ""
-    cells = {cell.run: cell for cell in means.cells}
+    of_runs = [values.get((metric, point.run), {}) for point in curve.points]
+    common = sorted(set.intersection(*(set(found) for found in of_runs)))
+    binary = all(found[q] in (0.0, 1.0) for found in of_runs for q in common)
     upper, lower = [], []
-    for point in curve.points:
-        cell = cells.get(point.run)
-        if cell is None or cell.low is None or cell.high is None:
+    for point, found in zip(curve.points, of_runs, strict=True):
+        row = np.array([found[question] for question in common])
+        mean_here, span = point.means[metric], mean_interval(row, binary, bounded=True)
+        if mean_here is None or span.low is None or span.high is None:
             return ""
-        if cell.scored != point.scored[metric] or cell.mean != point.means[metric]:
+        if not np.isclose(row.mean(), mean_here):
             return ""
         x = across(curve, point.value)
-        upper.append(f"{x},{up(cell.high)}")
-        lower.append(f"{x},{up(cell.low)}")
+        upper.append(f"{x},{up(span.high)}")
+        lower.append(f"{x},{up(span.low)}")
     return " ".join([*upper, *reversed(lower)])

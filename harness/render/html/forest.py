@@ -65,7 +65,7 @@ class Part:
     """The difference in right answers, for the folded line."""
 
 
-def parts(analysis: Analysis, words: Words) -> Iterator[Part]:
+def contrast_parts(analysis: Analysis, words: Words) -> Iterator[Part]:
     """Yield the contrasts in full, in the order of the analysis."""
     kinds = kinds_of(analysis)
     for at, contrast in enumerate(analysis.contrasts[:IN_FULL], 1):

@@ -37,7 +37,7 @@ class Row:
     """In the order of the runs."""
 
 
-def rows(analysis: Analysis, questions: Mapping[str, Question]) -> Iterator[Row]:
+def grid_rows(analysis: Analysis, questions: Mapping[str, Question]) -> Iterator[Row]:
     """Yield the questions in natural order."""
     grid = analysis.outcomes
     kinds = dict.fromkeys(grid.questions, "unknown")
@@ -61,6 +61,6 @@ def mark_of(cell: float | None, origin: str) -> Mark:
     return Mark(sign.text, SPOKEN.get(sign.text, ""), sign.tone.value)
 
 
-def totals(analysis: Analysis, words: Words) -> tuple[str, ...]:
+def grid_totals(analysis: Analysis, words: Words) -> tuple[str, ...]:
     """Return how many answers of each run are right."""
     return tuple(total(row, words) for row in analysis.outcomes.rows)

@@ -62,24 +62,24 @@ def is_off(name: str, one: Made) -> bool:
     return name in one.inactive or name.partition(".")[0] in one.inactive
 
 
-def facts(made: Sequence[Made]) -> tuple[Fact, ...]:
+def recorded(made: Sequence[Made]) -> tuple[Fact, ...]:
     """Return what is recorded of the runs, in the order of the first that has it."""
     names = dict.fromkeys(name for one in made for name in one.facts)
     return tuple(Fact(name, tuple(one.facts.get(name, "") for one in made)) for name in names)
 
 
-def packages(made: Sequence[Made]) -> tuple[Fact, ...]:
+def versions(made: Sequence[Made]) -> tuple[Fact, ...]:
     """Return the versions of the packages that shaped an answer or a score."""
     names = sorted({name for one in made for name in one.packages})
     return tuple(Fact(name, tuple(one.packages.get(name, "") for one in made)) for name in names)
 
 
-def corpus(made: Sequence[Made]) -> dict[str, str]:
+def corpus_of(made: Sequence[Made]) -> dict[str, str]:
     """Return file -> SHA-256 of all that was indexed."""
     return {file: digest for one in made for file, digest in one.corpus.items()}
 
 
-def spent(made: Sequence[Made]) -> tuple[Fact, ...]:
+def spending(made: Sequence[Made]) -> tuple[Fact, ...]:
     """Return questions, calls, seconds and tokens by run; NA where a system does not tell."""
     names = dict.fromkeys(name for one in made for name in one.numbers)
     return tuple(

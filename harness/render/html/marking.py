@@ -16,7 +16,7 @@ LONGEST = 1_500
 ALIKE = 0.35
 """Share of common tokens below which marked differences would be confetti."""
 
-SHARED = {True: 5, False: 3}
+SHARED = {True: 8, False: 4}
 """Neighbouring characters of CJK, or words, that make two texts share wording."""
 
 

@@ -13,11 +13,17 @@ from harness.render.curves import points
 from harness.render.details import reading, retrieval, suspects
 from harness.render.facts import StudyFacts
 from harness.render.found import SENTENCES, TITLES, merged
-from harness.render.html import averages, curves, forest, grid, making, questions, spread
 from harness.render.html.answers import CLAIMS
+from harness.render.html.averages import average_rows, passages_returned
+from harness.render.html.curves import by_question, pictures
 from harness.render.html.details import Details
 from harness.render.html.environment import allowed, environment, source
+from harness.render.html.forest import IN_FULL, contrast_parts
+from harness.render.html.grid import grid_rows, grid_totals
 from harness.render.html.links import Link, Places, places_of
+from harness.render.html.making import corpus_of, recorded, settings, spending, versions
+from harness.render.html.questions import asked, room_for
+from harness.render.html.spread import spreads
 from harness.render.interactions import interactions
 from harness.render.kinds import kinds_of
 from harness.render.means import corrected, notes, unscored
@@ -98,7 +104,7 @@ def arrowed(words: Words) -> Words:
 def parts(analysis: Analysis, facts: StudyFacts, details: Details, words: Words) -> dict[str, Any]:
     """Return what the template shows, part by part."""
     others = others_of(analysis, facts, words)
-    places = places_of(analysis, frozenset({*others, *PARTS}), forest.IN_FULL)
+    places = places_of(analysis, frozenset({*others, *PARTS}), IN_FULL)
     known = {question.id: question for question in details.questions}
     return {
         "runs": tuple(run.name for run in analysis.runs),
@@ -106,28 +112,28 @@ def parts(analysis: Analysis, facts: StudyFacts, details: Details, words: Words)
         "learnt": tuple(groups(analysis, LEARNT, places, words)),
         "cautions": tuple(groups(analysis, CAUTIONS, places, words)),
         "family": tuple(family(analysis, words)),
-        "contrasts": tuple(forest.parts(analysis, words)),
+        "contrasts": tuple(contrast_parts(analysis, words)),
         "rest": rest(analysis, words),
-        "sweeps": tuple(sweeps(analysis, words)),
+        "sweeps": tuple(sweeps(analysis, details, words)),
         "others": others,
-        "grid": tuple(grid.rows(analysis, known)),
-        "totals": grid.totals(analysis, words),
+        "grid": tuple(grid_rows(analysis, known)),
+        "totals": grid_totals(analysis, words),
         "grid_said": tuple(told(analysis.outcomes, words)),
         **means(analysis, words),
         "trust": trust(analysis, words, brief=False),
         "metric_places": list(places.metrics.values()),
-        "spreads": tuple(spread.spreads(analysis, details.scores, words)),
-        "asked": tuple(questions.asked(analysis, details, words)),
-        "cut": questions.room_for(details),
+        "spreads": tuple(spreads(analysis, details.scores, words)),
+        "asked": tuple(asked(analysis, details, words)),
+        "cut": room_for(details),
         "pictures": {picture.source: at for at, picture in enumerate(details.pictures, 1)},
         "figures": {picture.figure: picture for picture in details.pictures},
         "claim_checks": CLAIMS,
-        "differing": making.settings(details.made, words)[0],
-        "same": making.settings(details.made, words)[1],
-        "made_facts": making.facts(details.made),
-        "packages": making.packages(details.made),
-        "corpus": making.corpus(details.made),
-        "spent": making.spent(details.made),
+        "differing": settings(details.made, words)[0],
+        "same": settings(details.made, words)[1],
+        "made_facts": recorded(details.made),
+        "packages": versions(details.made),
+        "corpus": corpus_of(details.made),
+        "spent": spending(details.made),
         "reading": reading(analysis, words),
     }
 
@@ -159,12 +165,12 @@ def means(analysis: Analysis, words: Words) -> dict[str, Any]:
     costs = [m for m in analysis.means if m.layer is Layer.COST]
     kinds = kinds_of(analysis)
     return {
-        "quality": tuple(averages.rows(quality, analysis, words)),
-        "returned": averages.passages(quality, analysis, words),
+        "quality": tuple(average_rows(quality, analysis, words)),
+        "returned": passages_returned(quality, analysis, words),
         "mean_notes": (*unscored(quality, kinds, words), *notes(quality, analysis, words)),
         "missing": tuple(b for b in missing(quality, words) if not isinstance(b, Heading)),
         "corrected": tuple(corrected(quality, words)),
-        "costs": tuple(averages.rows(costs, analysis, words)),
+        "costs": tuple(average_rows(costs, analysis, words)),
         "cost_notes": tuple(unscored(costs, kinds, words)),
     }
 
@@ -208,17 +214,18 @@ def groups(
 
 def rest(analysis: Analysis, words: Words) -> tuple[Block, ...]:
     """Return the contrasts that have no part of their own, a row each."""
-    found = analysis.contrasts[forest.IN_FULL :]
+    found = analysis.contrasts[IN_FULL:]
     return (in_short(found, words),) if found else ()
 
 
-def sweeps(analysis: Analysis, words: Words) -> Iterator[dict[str, Any]]:
+def sweeps(analysis: Analysis, details: Details, words: Words) -> Iterator[dict[str, Any]]:
     """Yield each sweep with its pictures and its table."""
     kinds = kinds_of(analysis)
+    values = by_question(analysis, details.scores)
     for curve in analysis.curves:
         yield {
             "title": words.line("sweep", factor=curve.factor),
-            "pictures": tuple(curves.pictures(analysis, curve, words)),
+            "pictures": tuple(pictures(analysis, curve, values, words)),
             "table": points(curve, kinds, words, brief=False),
         }
 

@@ -6,9 +6,18 @@ from dataclasses import dataclass
 
 from harness.analysis.results import Analysis
 from harness.records import Question, Response, Verdict
-from harness.render.html.answers import Claim, Spoken, Text, by_check, claims, texts
+from harness.render.html.answers import (
+    Claim,
+    Failure,
+    Spoken,
+    Text,
+    by_check,
+    claims,
+    failures,
+    texts,
+)
 from harness.render.html.details import Details, Picture
-from harness.render.html.grid import Mark, Row, rows
+from harness.render.html.grid import Mark, Row, grid_rows
 from harness.render.html.ranked import Readers, readers
 from harness.render.kinds import kinds_of
 from harness.render.quantities import mean, quantity
@@ -41,6 +50,7 @@ class Asked:
     texts: tuple[Text, ...]
     reference: tuple[Claim, ...]
     """The claims of the reference."""
+    reference_failures: tuple[Failure, ...]
     readers: tuple[Readers, ...]
     scores: tuple[Scores, ...]
 
@@ -52,7 +62,7 @@ def asked(analysis: Analysis, details: Details, words: Words) -> Iterator[Asked]
     longest = room_for(details)
     pictures = {picture.figure: picture for picture in details.pictures}
     scores = scores_by_question(analysis, details, words)
-    for row in rows(analysis, questions):
+    for row in grid_rows(analysis, questions):
         spoken = responses.get(row.id, [])
         if not spoken:
             continue
@@ -64,6 +74,7 @@ def asked(analysis: Analysis, details: Details, words: Words) -> Iterator[Asked]
             evidence=tuple(pictures[name] for name in figures if name in pictures),
             texts=texts(spoken),
             reference=tuple(claims(spoken, "reference")),
+            reference_failures=tuple(failures(spoken, "reference")),
             readers=readers(spoken, row.place, longest),
             scores=scores.get(row.id, ()),
         )
@@ -73,7 +84,7 @@ def by_question(analysis: Analysis, details: Details) -> Mapping[str, list[Spoke
     """Return question id -> what each run answered, in the order of the runs."""
     marks = {
         (row.run, row_.id): row_.marks[at]
-        for row_ in rows(analysis, {})
+        for row_ in grid_rows(analysis, {})
         for at, row in enumerate(analysis.outcomes.rows)
     }
     found: dict[str, list[Spoken]] = defaultdict(list)

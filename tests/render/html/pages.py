@@ -58,9 +58,7 @@ def shown(
     label: str = "study",
 ) -> Shown:
     """Return a sweep over top_k; every other answer of the odd runs is right."""
-    runs = [
-        RunFacts(name, name, leaves={"top_k": 2 * at + 2}) for at, name in enumerate(names)
-    ]
+    runs = [RunFacts(name, name, leaves={"top_k": 2 * at + 2}) for at, name in enumerate(names)]
     questions = [
         Question(id=q, question=wording(q), reference="27 metres.", source=source)
         for q, source in zip(ids, ("text", "image", "both", "none") * len(ids), strict=False)
@@ -91,7 +89,9 @@ def shown(
         )
         for n, name in enumerate(names)
     }  # fmt: skip
-    grades = {(name, q, 0): int((n + k) % 2) for n, name in enumerate(names) for k, q in enumerate(ids)}
+    grades = {
+        (name, q, 0): int((n + k) % 2) for n, name in enumerate(names) for k, q in enumerate(ids)
+    }
     verdicts = {name: tuple(v for q in ids for v in said(q)) for name in names}
     analysis = analyse(study_table(runs, questions, METRICS, scores, responses, grades, verdicts))
     return Shown(

@@ -3,12 +3,15 @@
 import json
 import re
 import time
+from dataclasses import replace
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from harness.analysis import Analysis
+from harness.records import Score
 from harness.render import LANGUAGES, StudyFacts
 from harness.render.html import Details, html_page
 from harness.render.quantities import mean, signed
@@ -102,7 +105,7 @@ def test_headings_go_down_one_by_one(article: Analysis, facts: StudyFacts) -> No
         levels = Reader(text).headings
 
         assert levels.count(1) == 1
-        assert all(after - before <= 1 for before, after in zip(levels, levels[1:], strict=False))
+        assert all(after - before <= 1 for before, after in pairwise(levels))
 
 
 def test_every_table_is_told_and_headed() -> None:
@@ -166,11 +169,47 @@ def test_the_common_strings_that_break_things_are_shown() -> None:
 
 
 def test_cells_of_a_table_agree_with_its_columns() -> None:
-    """A text with the signs of a table's end leaves every row with its cells."""
+    """Signs of a table's end in a text are shown as they are, and leave every row its cells."""
     plain = Reader(shown(answer=lambda run, question: "x").page())
     broken = Reader(shown(answer=lambda run, question: "1<2 </td><td> | a\nb").page())
 
     assert broken.cells == plain.cells
+    assert "1<2 </td><td> | a\nb" in broken.text
+
+
+def test_a_sweep_is_drawn_in_number_order_with_its_band() -> None:
+    """2, 4 ... 10, never 10 before 2; the band is the interval over the questions of all runs."""
+    page = shown(names=("k2", "k4", "k6", "k8", "k10")).page()
+    plot = page[page.index('class="curve') :]
+
+    ticks = re.findall(r'text-anchor="middle">(\d+)</text>', plot[: plot.index("</svg>")])
+
+    assert ticks == ["2", "4", "6", "8", "10"]
+    assert plot.index('class="band"') < plot.index("</svg>")
+
+
+def test_a_band_is_not_drawn_from_other_scores() -> None:
+    """Where the scores at hand do not make the point's mean, there is no band, and it is said."""
+    study = shown(names=("k2", "k4", "k6"))
+    wrong = {run: (Score("q1", 0, "faithfulness", 0.9, 2, "ok", "judge"),
+                   Score("q2", 0, "faithfulness", 0.8, 2, "ok", "judge"))
+             for run in study.details.scores}  # fmt: skip
+
+    page = html_page(study.analysis, study.facts, replace(study.details, scores=wrong))
+
+    assert page.count('class="band"') == 1
+    assert "no band" in page
+
+
+def test_distributions_hold_every_scored_and_graded_answer() -> None:
+    """The counts above right and wrong are those of the trust table."""
+    study = shown()
+    page = study.page()
+
+    for row in study.analysis.trust:
+        if row.right + row.wrong:
+            assert f"right: {row.right}, mean {mean(row.mean_right)}" in page
+            assert f"wrong: {row.wrong}, mean {mean(row.mean_wrong)}" in page
 
 
 def test_numbers_are_those_of_the_analysis() -> None:

@@ -1,0 +1,6 @@
+"""Run folders on disk: this room alone opens the tables of a run."""
+
+from harness.store.run import Run, chosen_runs, finished_runs
+from harness.store.tables import write_whole
+
+__all__ = ["Run", "chosen_runs", "finished_runs", "write_whole"]

@@ -1,0 +1,223 @@
+"""A run folder: rows <-> Parquet, `run.json` last. Nobody else opens `runs/`."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.errors import RunError, pick
+from harness.records import Response, Score, Verdict
+from harness.store.tables import (
+    RESPONSES,
+    SCORES,
+    VERDICTS,
+    VERSION,
+    read_metadata,
+    read_rows,
+    response_from,
+    response_row,
+    write_rows,
+    write_whole,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One variant collected on one test set: a folder."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """The folder's name, which is a pure function of what was run."""
+        return self.path.name
+
+    def table(self, name: str) -> Path:
+        """Return where a table of the run lies."""
+        return self.path / f"{name}.parquet"
+
+    @property
+    def finished(self) -> bool:
+        """A folder without `run.json` is not a run yet."""
+        return (self.path / "run.json").is_file()
+
+    def facts(self) -> dict[str, Any]:
+        """Return what `run.json` says."""
+        if not self.finished:
+            raise RunError(f"{self.path} is not a finished run; collect it again to continue it")
+        try:
+            facts: dict[str, Any] = json.loads((self.path / "run.json").read_text("utf-8"))
+            version, name = facts["version_of_files"], facts.get("name", self.name)
+        except (ValueError, KeyError, TypeError) as error:
+            raise RunError(
+                f"{self.path}/run.json cannot be read ({error}); move the folder away and collect "
+                "the run again"
+            ) from None
+        if name != self.name:
+            raise RunError(
+                f"{self.path} is a copy of the run {name}; copies would count as repeats: move it "
+                "out of the study's folder"
+            )
+        if version != VERSION:
+            raise RunError(
+                f"{self.path}/run.json was written by another version of the harness "
+                f"({version}, this one reads {VERSION}); "
+                "collect the run again under a new version=..."
+            )
+        return facts
+
+    def finish(self, facts: Mapping[str, Any]) -> None:
+        """Write `run.json`: from now on the folder is a run."""
+        text = json.dumps(
+            {"version_of_files": VERSION, **facts}, ensure_ascii=False, indent=1, allow_nan=False
+        )
+        write_whole(self.path / "run.json", text.encode())
+
+    def responses(self) -> list[Response]:
+        """Return the answers, in the order of the test set; none where nothing was asked yet."""
+        return [response_from(row) for row in read_rows(self.table("responses"), RESPONSES)]
+
+    def write_responses(self, responses: Sequence[Response]) -> None:
+        """Write all answers at once; a text that UTF-8 cannot hold has the bad half replaced."""
+        rows = [response_row(response) for response in responses]
+        write_rows(self.table("responses"), RESPONSES, rows)
+
+    def verdicts(self, judge: str | None = None) -> list[Verdict]:
+        """Return the labels of one judge, or of all."""
+        rows = read_rows(self.table("verdicts"), VERDICTS)
+        return [Verdict(**row) for row in rows if judge in (None, row["judge"])]
+
+    def scores(self, judge: str | None = None) -> list[Score]:
+        """Return the scores of one judge (with those that need none), or of all."""
+        rows = read_rows(self.table("scores"), SCORES)
+        return [Score(**row) for row in rows if judge is None or row["judge"] in (None, judge)]
+
+    def judges(self) -> dict[str, Any]:
+        """Return what shaped each judge's labels: label in the judge column -> identity."""
+        said = read_metadata(self.table("scores")).get("judges", "{}")
+        judges: dict[str, Any] = json.loads(said)
+        return judges
+
+    @property
+    def answers(self) -> str:
+        """SHA-256 of the answers as they are now: what verdicts and scores belong to."""
+        return hashlib.sha256(self.table("responses").read_bytes()).hexdigest()
+
+    def write_evaluation(
+        self,
+        judge: str,
+        identity: Mapping[str, Any],
+        verdicts: Sequence[Verdict],
+        scores: Sequence[Score],
+        answers: str | None = None,
+    ) -> None:
+        """Write one judge's verdicts and scores beside those of other judges.
+
+        What the same judge said of other questions, checks and metrics stays too, unless
+        something that shapes its labels has changed since.
+
+        Args:
+            judge: Its label in the tables.
+            identity: Everything that shaped its labels.
+            verdicts: Its new rows.
+            scores: Its new rows, and those that needed no judge.
+            answers: What `answers` was when they were judged; None where nothing ran between.
+
+        Raises:
+            RunError: The run was collected anew meanwhile.
+        """
+        with self.locked():
+            if answers is not None and answers != self.answers:
+                raise RunError(f"{self.path} was collected anew while judged; evaluate it again")
+            judges = self.judges()
+            unchanged = judges.get(judge) == json.loads(json.dumps(identity))
+            checks = {(v.question_id, v.repeat, v.check) for v in verdicts}
+            cells = {(s.question_id, s.repeat, s.metric) for s in scores}
+            kept_verdicts = [
+                v
+                for v in self.verdicts()
+                if v.judge != judge
+                or (unchanged and (v.question_id, v.repeat, v.check) not in checks)
+            ]
+            kept_scores = [
+                s
+                for s in self.scores()
+                if s.judge not in (None, judge)
+                or (
+                    (unchanged or s.judge is None)
+                    and (s.question_id, s.repeat, s.metric) not in cells
+                )
+            ]
+            metadata = {"judges": json.dumps({**judges, judge: identity}, ensure_ascii=False)}
+            rows = [asdict(verdict) for verdict in [*kept_verdicts, *verdicts]]
+            write_rows(self.table("verdicts"), VERDICTS, rows, metadata)
+            rows = [asdict(score) for score in [*kept_scores, *scores]]
+            write_rows(self.table("scores"), SCORES, rows, metadata)
+
+    def reopen(self) -> None:
+        """Make a run unfinished again, and forget scores of answers that may change."""
+        for name in ("run.json", "scores.parquet", "verdicts.parquet"):
+            (self.path / name).unlink(missing_ok=True)
+
+    def copy_in(self, file: Path, name: str) -> None:
+        """Copy a file into the run, so that its folder can be read on its own."""
+        write_whole(self.path / name, file.read_bytes())
+
+    def captions(self) -> list[dict[str, Any]]:
+        """Return what the index was told about each figure; none where no figure was captioned.
+
+        `picture` names the file of the figure: `file(row["picture"])`.
+        """
+        text = self.file("captions.jsonl")
+        return [json.loads(line) for line in (text or b"").decode().split("\n") if line.strip()]
+
+    def file(self, name: str) -> bytes | None:
+        """Return a file of the run as it is; None where it is not there."""
+        path = (self.path / name).resolve()
+        inside = path.is_relative_to(self.path.resolve())
+        return path.read_bytes() if inside and path.is_file() else None
+
+    def write_text(self, name: str, text: str) -> None:
+        """Write a file that people read, beside the tables."""
+        write_whole(self.path / name, text.encode("utf-8", "replace"))
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other processes from collecting the same run at the same time."""
+        from filelock import FileLock
+
+        locks = self.path.parent / ".locks"
+        locks.mkdir(parents=True, exist_ok=True)
+        with FileLock(locks / f"{self.name}.lock"):
+            yield
+
+    def set_aside(self) -> "Run":
+        """Move a run out of the way to the next free `.old/<name>-<n>`, and return it."""
+        number = 1
+        old = self.path.parent / ".old"
+        old.mkdir(exist_ok=True)
+        while (moved := old / f"{self.name}-{number}").exists():
+            number += 1
+        self.path.rename(moved)
+        return Run(moved)
+
+
+def finished_runs(folder: Path) -> list[Run]:
+    """Return the runs of a study's folder, by name; old ones that were set aside are left out."""
+    if not folder.is_dir():
+        return []
+    runs = [Run(path) for path in sorted(folder.iterdir()) if not path.name.startswith(".")]
+    return [run for run in runs if run.finished]
+
+
+def chosen_runs(folder: Path, names: Sequence[str]) -> list[Run]:
+    """Return the finished runs of a study's folder that are named, all where none is."""
+    runs = {run.name: run for run in finished_runs(folder)}
+    if not runs:
+        raise RunError(
+            f"{folder} holds no finished run; collect one: python -m harness.collect variant=..."
+        )
+    return [pick(runs, name, "run") for name in dict.fromkeys(names)] or list(runs.values())

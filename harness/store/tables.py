@@ -1,0 +1,171 @@
+"""The tables of a run: their columns spelled out, rows to Parquet and back."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from harness.errors import RunError
+from harness.records import Passage, Response
+
+VERSION = 1
+"""Of the files at rest; raised whenever an older reader would misread them."""
+
+PASSAGE = pa.struct(
+    [
+        ("id", pa.string()),
+        ("document", pa.string()),
+        ("page", pa.int32()),
+        ("origin", pa.string()),
+        ("text", pa.string()),
+        ("similarity", pa.float64()),
+    ]
+)
+RESPONSES = pa.schema(
+    [
+        ("user_input", pa.string()),
+        ("retrieved_contexts", pa.list_(pa.string())),
+        ("response", pa.string()),
+        ("reference", pa.string()),
+        ("question_id", pa.string()),
+        ("repeat", pa.int32()),
+        ("source", pa.string()),
+        ("retrieved_context_ids", pa.list_(pa.string())),
+        ("passages", pa.list_(PASSAGE)),
+        ("k_requested", pa.int32()),
+        ("k_returned", pa.int32()),
+        ("corpus_size", pa.int32()),
+        ("finish_reason", pa.string()),
+        ("retrieval_seconds", pa.float64()),
+        ("generation_seconds", pa.float64()),
+        ("input_tokens", pa.int64()),
+        ("output_tokens", pa.int64()),
+        ("error", pa.string()),
+    ]
+)
+DERIVED = ("retrieved_contexts", "retrieved_context_ids", "k_returned")
+"""Columns that repeat what `passages` says, for tools that open the file as it is."""
+
+VERDICTS = pa.schema(
+    [
+        ("judge", pa.string()),
+        ("question_id", pa.string()),
+        ("repeat", pa.int32()),
+        ("check", pa.string()),
+        ("item", pa.int32()),
+        ("against", pa.int32()),
+        ("text", pa.string()),
+        ("label", pa.int8()),
+        ("similarity", pa.float64()),
+        ("reason", pa.string()),
+        ("error", pa.string()),
+        ("call", pa.string()),
+    ]
+)
+SCORES = pa.schema(
+    [
+        ("question_id", pa.string()),
+        ("repeat", pa.int32()),
+        ("metric", pa.string()),
+        ("value", pa.float64()),
+        ("units", pa.int32()),
+        ("status", pa.string()),
+        ("judge", pa.string()),
+    ]
+)
+
+
+def read_rows(path: Path, schema: pa.Schema) -> list[dict[str, Any]]:
+    """Return a table's rows, none where it was not written; lists come back as lists."""
+    if not path.exists():
+        return []
+    # A dataset, which `read_table` makes of a file, loads pandas: half a second.
+    try:
+        with pq.ParquetFile(path) as file:
+            found = file.read()
+    except (pa.ArrowException, OSError) as error:
+        raise RunError(f"{path} cannot be read ({error}); collect the run again") from None
+    version = (found.schema.metadata or {}).get(b"harness", b"none").decode()
+    if version != str(VERSION) or not found.schema.equals(schema):
+        raise RunError(
+            f"{path} was written by another version of the harness ({version}, this one "
+            f"reads {VERSION}); it is left as it is: collect under a new version=..."
+        )
+    rows: list[dict[str, Any]] = found.to_pylist()
+    return rows
+
+
+def read_metadata(path: Path) -> dict[str, str]:
+    """Return what a table's file says beside its rows, nothing where it was not written."""
+    try:
+        metadata = (pq.read_schema(path).metadata or {}) if path.exists() else {}
+    except (pa.ArrowException, OSError) as error:
+        raise RunError(f"{path} cannot be read ({error}); evaluate the run again") from None
+    return {key.decode(): value.decode() for key, value in metadata.items()}
+
+
+def write_rows(
+    path: Path,
+    schema: pa.Schema,
+    rows: list[dict[str, Any]],
+    metadata: Mapping[str, str] | None = None,
+) -> None:
+    """Write a table as a whole or not at all, with its schema spelled out."""
+    stamped = schema.with_metadata({"harness": str(VERSION), **(metadata or {})})
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.Table.from_pylist([mended(row) for row in rows], stamped), sink)
+    write_whole(path, sink.getvalue().to_pybytes())
+
+
+def response_row(response: Response) -> dict[str, Any]:
+    """Return a response as a row of `responses.parquet`."""
+    row = asdict(response)
+    for passage in response.passages:
+        if not isinstance(passage.text, str):
+            raise RunError(
+                f"question '{response.question_id}': passage '{passage.id}' has no text; "
+                "a system must hand back text, never null"
+            )
+    row["passages"] = [asdict(passage) for passage in response.passages]
+    row["retrieved_contexts"] = [passage.text for passage in response.passages]
+    row["retrieved_context_ids"] = [passage.id for passage in response.passages]
+    row["k_returned"] = response.k_returned
+    return row
+
+
+def response_from(row: Mapping[str, Any]) -> Response:
+    """Return the response that a row of `responses.parquet` holds."""
+    kept = {key: value for key, value in row.items() if key not in DERIVED}
+    return Response(**{**kept, "passages": tuple(Passage(**p) for p in row["passages"])})
+
+
+def mended(value: Any) -> Any:
+    """Return the value with halves of surrogate pairs replaced: UTF-8 cannot hold them."""
+    if isinstance(value, str):
+        return value if is_utf8(value) else value.encode("utf-8", "replace").decode()
+    if isinstance(value, list):
+        return [mended(entry) for entry in value]
+    if isinstance(value, dict):
+        return {key: mended(entry) for key, entry in value.items()}
+    return value
+
+
+def is_utf8(text: str) -> bool:
+    """Say whether the text holds no lone surrogate."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that a reader, or a crash, never meets half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    beside.write_bytes(content)
+    beside.replace(path)
