@@ -4,11 +4,13 @@ import hashlib
 import json
 import logging
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.config import Composition, Report, testset_path
 from harness.config.naming import NOT_PART_OF_A_NAME
 from harness.errors import RunError
+from harness.grading.witnesses import machines
 from harness.judge import own_layers
 from harness.metrics import METRICS, is_refusal
 from harness.questions import read_grades, read_testset, response_sha256, select, verdict_by_text
@@ -66,7 +68,7 @@ def study_table(runs: Sequence[Run], settings: Report, how: Composition) -> "Stu
         metrics=metric_facts(scores, runs, judge),
         scores=scores,
         responses=responses,
-        grades=human_grades(settings, responses),
+        grades=human_grades(settings, runs, responses),
         verdicts={
             run.name: [row for row in run.verdicts(judge) if row.question_id in chosen]
             for run in runs
@@ -185,13 +187,18 @@ def ordered(facts: Sequence["RunFacts"], variants: Sequence[str]) -> list["RunFa
     return sorted(facts, key=lambda f: (place.get(f.variant, len(place)), natural(f.name)))
 
 
+def testset_folder(settings: Report) -> Path:
+    """Return the folder that holds the test set's questions and what people said of them."""
+    place = testset_path(settings.study.testset)
+    return place if place.is_dir() else place.parent
+
+
 def human_grades(
-    settings: Report, responses: Mapping[str, Sequence[Response]]
+    settings: Report, runs: Sequence[Run], responses: Mapping[str, Sequence[Response]]
 ) -> dict[tuple[str, str, int], int]:
     """Return (run, question id, repeat) -> grade, for the texts that people have graded."""
-    folder = testset_path(settings.study.testset)
-    file = (folder if folder.is_dir() else folder.parent) / "grades.jsonl"
-    said = verdict_by_text(read_grades(file))
+    grades = read_grades(testset_folder(settings) / "grades.jsonl")
+    said = verdict_by_text(grades, machines(runs, settings.judge.label))
     return {
         (run, row.question_id, row.repeat): said[key]
         for run, rows in responses.items()

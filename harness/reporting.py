@@ -7,12 +7,13 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.config import Composition, Report, shown_path, study_path
+from harness.config import Composition, Report, portable, shown_path, study_path
 from harness.declarations import confirmed
 from harness.errors import ConfigError, pick
+from harness.grading.witnesses import on_wrong_captions
 from harness.judge import ChatJudge
 from harness.page import write_latex, write_page
-from harness.reported import comparable, documents, study_table
+from harness.reported import comparable, documents, study_table, testset_folder
 from harness.store import Run, chosen_runs, write_whole
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from harness.analysis import Analysis, Options, StudyTable
     from harness.render import StudyFacts
+    from harness.render.blocks import Section
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +40,7 @@ def report(settings: Report, how: Composition) -> None:
 
     from harness.analysis import analyse
     from harness.render import LANGUAGES, terminal
+    from harness.render.terminal import section
 
     pick(LANGUAGES, settings.language, "language")
     pick(dict.fromkeys(FORMATS), settings.format, "format")
@@ -45,8 +48,9 @@ def report(settings: Report, how: Composition) -> None:
     table = study_table(runs, settings, how)
     analysis = analyse(table, options(settings, runs, table))
     facts = study_facts(settings, how, runs)
-    folder = study_path(settings) / "report"
-    write(folder, analysis, facts, settings.language)
+    folder = report_folder(settings)
+    wrong = wrong_captions(runs, settings)
+    write(folder, analysis, facts, settings.language, wrong)
     page = write_page(folder, analysis, facts, runs, settings.language)
     screen = Console()
     if not screen.is_terminal:
@@ -56,11 +60,19 @@ def report(settings: Report, how: Composition) -> None:
         print(f"all of them: {shown_path(folder / 'suspects.csv')}")
     else:
         screen.print(terminal(analysis, facts, settings.language, screen.width))
+        if wrong is not None:
+            screen.print(*section(wrong, screen.width), sep="\n")
         print(f"report: {shown_path(folder / 'report.md')}")
         print(f"page for a browser: {shown_path(page)}")
     if settings.format == "latex":
         paper = write_latex(folder, analysis, facts, runs, settings.language)
         print(f"for a paper: {shown_path(paper)}")
+
+
+def report_folder(settings: Report) -> Path:
+    """Return where the report goes; a part of it never overwrites the whole."""
+    part = "-".join(name for name in (settings.baseline, settings.factor) if name is not None)
+    return study_path(settings) / "report" / (portable(part) if part else "")
 
 
 def options(settings: Report, runs: Sequence[Run], table: "StudyTable") -> "Options":
@@ -98,12 +110,31 @@ def clusters(kind: str, table: "StudyTable") -> dict[str, str]:
     return found
 
 
-def write(folder: Path, analysis: "Analysis", facts: "StudyFacts", language: str) -> None:
-    """Write the page, the tables and the findings."""
+def wrong_captions(runs: Sequence[Run], settings: Report) -> "Section | None":
+    """Return which answers rest on a caption that people graded wrong; None where none does."""
+    from harness.render import words
+    from harness.render.wrong_captions import wrong_captions
+
+    found = on_wrong_captions(runs, testset_folder(settings), settings.judge.label)
+    return wrong_captions(found, words(settings.language))
+
+
+def write(
+    folder: Path,
+    analysis: "Analysis",
+    facts: "StudyFacts",
+    language: str,
+    wrong: "Section | None" = None,
+) -> None:
+    """Write the report as Markdown, the tables and the findings."""
     from harness.analysis import as_json
     from harness.render import csv_tables, markdown
+    from harness.render.markdown import section
 
-    write_whole(folder / "report.md", markdown(analysis, facts, language).encode())
+    text = markdown(analysis, facts, language)
+    if wrong is not None:
+        text = "\n\n".join([text.rstrip(), *section(wrong, 2), ""])
+    write_whole(folder / "report.md", text.encode())
     tables = csv_tables(analysis, language) | {"suspects.csv": suspects_csv(analysis)}
     for name, text in tables.items():
         write_whole(folder / name, text.encode("utf-8-sig"))

@@ -31,7 +31,9 @@ def main(settings: "StudyRun", how: "Composition") -> None:
         name, *overrides = shlex.split(variant)
         wanted = [f"variant={name}", *overrides, *words_for("collect", how)]
         with progress(f"collect {name}") as advance:
-            names.append(collect(*compose("collect", wanted), advance).name)
+            run = collect(*compose("collect", wanted), advance)
+        names.append(run.name)
+        print(f"collected {run.name}", flush=True)
     chosen = f"runs=[{','.join(names)}]"
     with progress("evaluate") as advance:
         evaluate(compose("evaluate", [*words_for("evaluate", how), chosen])[0], advance)

@@ -44,7 +44,7 @@ MAY_ALSO = {
     *(("collection", part) for part in ("asking", "handover", "declarations")),
     *(("reporting", part) for part in ("reported", "declarations", "page")),
     ("grade", "grading"),
-    ("reported", "grading"),
+    *(("reported", "grading"), ("reporting", "grading")),
     *(("study", work) for work in ("collection", "evaluation", "reporting")),
 }
 """Rooms of one floor that know each other: a stage and its work, a page and what it shows."""

@@ -88,6 +88,15 @@ def test_a_crash_loses_nothing(small: Small) -> None:
     assert "Traceback" not in said
 
 
+def test_a_corpus_elsewhere_is_no_hindrance(small: Small) -> None:
+    """Answers of a corpus that is not at hand are graded without pictures of its pages."""
+    words = [word for word in small.words if not word.startswith("study.corpus")]
+    with page([*words, f"study.corpus=[{small.folder / 'gone'}]"]) as (link, _):
+        now = ask(f"{link}answers/now")
+    assert now["left"] == 4
+    assert all(place["picture"] is None for place in now["item"]["evidence"])
+
+
 def test_merge_prints_kappa_and_disputes(small: Small, command: Command) -> None:
     """Another grader's file is taken in once; agreement, base rates and disputes are told."""
     texts = [("q1", "It is 27 metres tall."), ("q2", "In 1913."), ("q2", "In 1931."),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from harness.config.entry import Composition, compose
 from harness.config.factors import Factors, factors_of, neutral_keys, plain
-from harness.config.naming import run_name, study_folder
+from harness.config.naming import portable, run_name, study_folder
 from harness.config.paths import PROJECT, fingerprint, project_path, shown_path, testset_path
 from harness.config.schema import (
     STAGES,
@@ -41,6 +41,7 @@ __all__ = [
     "fingerprint",
     "neutral_keys",
     "plain",
+    "portable",
     "project_path",
     "run_name",
     "shown_path",

@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Collection
 from urllib.parse import unquote
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -46,7 +46,10 @@ class Guard:
             return
         request = Request(scope, receive)
         response: ASGIApp = self.refusal(request) or self.inner(request)
-        body = await read_body(request)
+        try:
+            body = await read_body(request)
+        except ClientDisconnect:
+            return
         if body is None:
             response = PlainTextResponse("the body is too large", 413)
         await response(scope, replayed(body or b""), secured(send))

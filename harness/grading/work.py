@@ -1,8 +1,9 @@
 """What `harness.grade` does: serve the page, or take grades in, give them out, compare them."""
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.config import Composition, project_path, shown_path
 from harness.config import Grade as Settings
@@ -14,6 +15,11 @@ from harness.grading.sitting import Sitting, check_person, sitting, warn_of_mach
 from harness.questions import Gradebook, Subject, disputed, subject
 from harness.questions.grades import G
 from harness.store import write_whole
+
+if TYPE_CHECKING:
+    from harness.grading.evidence import Pages
+
+log = logging.getLogger(__name__)
 
 
 def grade(settings: Settings, how: Composition) -> None:
@@ -56,16 +62,13 @@ def open_page(at: Sitting) -> None:
 def desks_of(at: Sitting) -> dict[str, Any]:
     """Return a desk for each kind of thing there is to grade: answers, captions."""
     from harness.grading.desk import AnswerDesk, CaptionDesk, Desk
-    from harness.grading.evidence import Pages
     from harness.grading.queue import Queue
-    from harness.sources import named_files
 
     policy = at.settings.policy
     desks: dict[str, Desk[Any]] = {}
     if at.answers:
-        files = named_files([str(project_path(path)) for path in at.settings.study.corpus])
         queue = Queue(at.grades, list(at.answers), at.grader, policy, again(at, at.grades))
-        desks["answers"] = AnswerDesk(queue, at.answers, Pages(files))
+        desks["answers"] = AnswerDesk(queue, at.answers, pages_of(at.settings.study.corpus))
     if at.captions:
         looks = again(at, at.caption_grades)
         told = Queue(at.caption_grades, list(at.captions), at.grader, policy, looks)
@@ -73,6 +76,18 @@ def desks_of(at: Sitting) -> dict[str, Any]:
     if not desks:
         raise InputError("the runs hold no answer and no caption: there is nothing to grade")
     return desks
+
+
+def pages_of(corpus: Sequence[str]) -> "Pages":
+    """Return the pages of the corpus; where it is not at hand, grading goes on without them."""
+    from harness.grading.evidence import Pages
+    from harness.sources import named_files
+
+    try:
+        return Pages(named_files([str(project_path(path)) for path in corpus]))
+    except InputError as error:
+        log.warning("no pictures of pages: %s", error)
+        return Pages({})
 
 
 def again(at: Sitting, book: Gradebook[G]) -> tuple[Subject, ...]:

@@ -1,9 +1,10 @@
 """Texts in pieces: what differs from another text, and what words a passage shares with claims."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import lru_cache
 from itertools import groupby
 
 CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
@@ -70,17 +71,27 @@ def is_cjk(token: str) -> bool:
     return len(token) == 1 and "\u3040" <= token <= "\ufaff"
 
 
-def runs_of(words: Sequence[str]) -> Iterator[tuple[tuple[str, ...], int, int]]:
+def runs_of(
+    words: Sequence[str], starts: Container[str] | None = None
+) -> Iterator[tuple[tuple[str, ...], int, int]]:
     """Yield each row of neighbouring words long enough to be no chance, with its place.
 
-    Blanks and signs do not count.
+    Blanks and signs do not count. With `starts`, only rows that begin with one of these words.
     """
     solid = [(at, word.casefold()) for at, word in enumerate(words) if word[0].isalnum()]
-    for start in range(len(solid)):
-        need = SHARED[is_cjk(solid[start][1])]
+    for start, (_, first) in enumerate(solid):
+        if starts is not None and first not in starts:
+            continue
+        need = SHARED[is_cjk(first)]
         row = solid[start : start + need]
         if len(row) == need:
             yield tuple(word for _, word in row), row[0][0], row[-1][0]
+
+
+@lru_cache(maxsize=10_000)
+def wording(claim: str) -> frozenset[tuple[str, ...]]:
+    """Return the rows of words that tell a claim's wording; a claim meets many passages."""
+    return frozenset(row for row, _, _ in runs_of(tokens(claim)))
 
 
 def shared(text: str, claims: Iterable[tuple[str, str]]) -> tuple[Piece, ...]:
@@ -92,11 +103,14 @@ def shared(text: str, claims: Iterable[tuple[str, str]]) -> tuple[Piece, ...]:
     >>> [(p.kind, p.text) for p in marked]
     [('same', 'The '), ('entailed', 'tower is 27 metres'), ('same', ' high.')]
     """
+    told = [(wording(claim), kind) for claim, kind in claims]
+    if not told:
+        return (Piece(text),) if text else ()
     words = tokens(text)
     kinds = ["same"] * len(words)
-    places = list(runs_of(words))
-    for claim, kind in claims:
-        said = {row for row, _, _ in runs_of(tokens(claim))}
+    starts = {row[0] for said, _ in told for row in said}
+    places = list(runs_of(words, starts))
+    for said, kind in told:
         for row, first, last in places:
             if row in said:
                 kinds[first : last + 1] = [kind] * (last + 1 - first)
