@@ -16,7 +16,7 @@ from harness.store import Run, write_whole
 
 if TYPE_CHECKING:
     from harness.analysis import Analysis
-    from harness.render import StudyFacts
+    from harness.render import Section, StudyFacts
     from harness.render.html import Details, Made, Picture
 
 log = logging.getLogger(__name__)
@@ -34,12 +34,14 @@ def write_page(
     facts: "StudyFacts",
     runs: Sequence[Run],
     language: str,
+    cautions: Sequence["Section | None"] = (),
 ) -> Path:
-    """Write `index.html` and return where it lies."""
+    """Write `index.html` and return where it lies; `cautions` are shown with its warnings."""
     from harness.render.html import html_page
 
     file = folder / "index.html"
-    details = details_of(analysis, facts, runs)
+    told = tuple(section for section in cautions if section is not None)
+    details = replace(details_of(analysis, facts, runs), cautions=told)
     page = html_page(analysis, facts, details, language)
     write_whole(file, page.encode("utf-8", "replace"))
     return file

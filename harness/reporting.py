@@ -12,6 +12,7 @@ from harness.declarations import confirmed
 from harness.errors import ConfigError, pick
 from harness.grading.witnesses import on_wrong_captions
 from harness.judge import ChatJudge
+from harness.judge.languages import language
 from harness.page import write_latex, write_page
 from harness.reported import comparable, documents, study_table, testset_folder
 from harness.store import Run, chosen_runs, write_whole
@@ -51,7 +52,7 @@ def report(settings: Report, how: Composition) -> None:
     folder = report_folder(settings)
     wrong = wrong_captions(runs, settings)
     write(folder, analysis, facts, settings.language, wrong)
-    page = write_page(folder, analysis, facts, runs, settings.language)
+    page = write_page(folder, analysis, facts, runs, settings.language, [wrong])
     screen = Console()
     if not screen.is_terminal:
         screen.width = WIDTH
@@ -168,6 +169,7 @@ def study_facts(settings: Report, how: Composition, runs: Sequence[Run]) -> "Stu
 
     return StudyFacts(
         study=settings.study.name,
+        language=language(settings.study.language),
         question=settings.study.question,
         testset=runs[0].facts()["testset"]["name"],
         judge=settings.judge.label,

@@ -1,5 +1,6 @@
 """Reporting, as a user does it: run folders on disk, one command, tables and findings."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -209,7 +210,10 @@ def test_a_view_narrows_what_is_shown(command: Command, article: Article) -> Non
     assert "(baseline=text_k9 factor=top_k)" in done.stdout
     assert "top_k: 9 -> 4  (text_k9 -> text_k4)" in done.stdout
     assert "for all 35 tests" in done.stdout
-    assert "prompt" not in {finding["factor"] for finding in article.findings}
+    view = article.folder / "article/report/text_k9-top_k/findings.json"
+    findings = json.loads(view.read_text("utf-8"))
+    assert "prompt" not in {finding["factor"] for finding in findings}
+    assert not (article.folder / "article/report/findings.json").exists()
 
 
 def test_other_test_sets_are_left_out(

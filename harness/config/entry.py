@@ -42,7 +42,14 @@ class Composition:
         """The words that name this study in the next command."""
         kept = ("study.", "root=", "judge")
         named = [w for w in self.overrides if w.startswith(kept) or "@judge" in w.partition("=")[0]]
-        return " ".join([f"study={self.choices['study']}", *map(shlex.quote, named)])
+        return " ".join([f"study={self.choices['study']}", *map(typed_word, named)])
+
+
+def typed_word(word: str) -> str:
+    """Return an override as a person would type it: quotes that `words` puts back are left out."""
+    key, _, value = word.partition("=")
+    plain = re.fullmatch(r"'[^'\s,=\[\]{}()]+'", value)
+    return shlex.quote(f"{key}={value[1:-1]}" if plain else word)
 
 
 def run_stage(name: str, task: Callable[[Any, Composition], None]) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from harness.records import Question, Response, Score, Verdict
+from harness.render.blocks import Section
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,5 +68,7 @@ class Details:
     made: tuple[Made, ...] = ()
     judge: Mapping[str, str] = field(default_factory=dict)
     """What shaped the judge's labels: key -> text."""
+    cautions: tuple[Section, ...] = ()
+    """Sections that stand with the warnings: answers that rest on a wrong caption, say."""
     commands: tuple[str, ...] = ()
     """What makes this study, and this page, again."""
