@@ -38,6 +38,7 @@ def analyse(study: StudyTable, options: Options = Options()) -> Analysis:  # noq
     """
     design = Design(study.runs)
     check(design, options)
+    options = replace(options, baseline=design.stand_in(options.baseline))
     tested = measures(study)
     trust = metric_trust(study, tested)
     believed = {one.metric: one.verdict for one in trust}

@@ -104,13 +104,37 @@ class Design:
 
     @property
     def contrasts(self) -> list[tuple[Pair, Change]]:
-        """Pairs that differ in one factor and nothing else."""
-        return [(pair, found[0]) for pair, found in self.changes.items() if len(found) == 1]
+        """Pairs that differ in one factor and nothing else.
+
+        Of runs with equal factors the first stands for all: each further one would ask the
+        same questions again, and make every other test of the family pay for it.
+        """
+        echoes = self.echoes
+        return [
+            (pair, found[0])
+            for pair, found in self.changes.items()
+            if len(found) == 1 and not echoes.keys() & set(pair)
+        ]
 
     @property
     def repeats(self) -> list[Pair]:
         """Pairs with equal factors."""
         return [pair for pair, found in self.changes.items() if not found]
+
+    @property
+    def echoes(self) -> dict[int, int]:
+        """A run whose factors an earlier one has -> the first that has them."""
+        first: dict[int, int] = {}
+        for earlier, later in self.repeats:
+            first.setdefault(later, first.get(earlier, earlier))
+        return first
+
+    def stand_in(self, name: str | None) -> str | None:
+        """Return the run whose contrasts are those of this one: the first with equal factors."""
+        names = [run.name for run in self.runs]
+        if name is None:
+            return None
+        return names[self.echoes.get(names.index(name), names.index(name))]
 
 
 def incomparable(left: RunFacts, right: RunFacts) -> str | None:
