@@ -4,6 +4,7 @@ import asyncio
 import heapq
 import itertools
 import time
+from types import TracebackType
 
 
 class Pace:
@@ -120,17 +121,47 @@ class Clock:
     def __init__(self, seconds: float, ahead: int) -> None:
         self.seconds = seconds
         self.ahead = ahead
-        self.started = asyncio.get_running_loop().time()
-        self.timeout = asyncio.timeout(seconds)
+        self._loop = asyncio.get_running_loop()
+        self._timeout = asyncio.timeout(None)
+        self.started = self._loop.time()
+
+    @property
+    def deadline(self) -> float:
+        """When its time is over, by the loop's clock."""
+        return self.started + self.seconds
 
     @property
     def spent(self) -> float:
         """Seconds since its turn began."""
-        return asyncio.get_running_loop().time() - self.started
+        return self._loop.time() - self.started
+
+    async def __aenter__(self) -> None:
+        """Raise TimeoutError within the block at the deadline."""
+        await self._timeout.__aenter__()
+        self._timer = self._loop.call_at(self.deadline, self._ring)
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Stop the clock."""
+        self._timer.cancel()
+        await self._timeout.__aexit__(kind, error, traceback)
 
     def another_answered(self) -> None:
-        """Start anew where this one may still have been queueing."""
-        if self.ahead > 0 and not self.timeout.expired():
+        """Start anew where this one may still have been queueing.
+
+        The timer is left alone: moving those of all in flight at each answer would cost more than
+        the answer.
+        """
+        if self.ahead > 0:
             self.ahead -= 1
-            self.started = asyncio.get_running_loop().time()
-            self.timeout.reschedule(self.started + self.seconds)
+            self.started = self._loop.time()
+
+    def _ring(self) -> None:
+        if self._loop.time() < self.deadline:
+            self._timer = self._loop.call_at(self.deadline, self._ring)
+        else:
+            self._timeout.reschedule(self._loop.time())
