@@ -143,7 +143,7 @@ def test_a_run_collected_anew_is_noticed(command: Command, short: Study) -> None
     done = command("collect", *words)
 
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-    assert "was collected with other settings (passages_from differ)" in done.stderr
+    assert "was collected with other settings (not the same: passages_from)" in done.stderr
 
 
 @pytest.mark.parametrize(
