@@ -51,6 +51,8 @@ class Reply:
     """What to send back; the faults are fields too."""
 
     content: str | None = ""
+    others: Sequence[str] | None = None
+    """The other choices where `n` asks for more; none of them is a server that ignores it."""
     reasoning: str | None = None
     finish_reason: str = "stop"
     prompt_tokens: int | None = None
@@ -221,20 +223,28 @@ class StubEndpoint:
         return json.dumps(found).encode()
 
     def _completion(self, received: Received, reply: Reply) -> dict[str, object]:
-        message = {"role": "assistant", "content": reply.content}
-        if reply.reasoning is not None:
-            message["reasoning_content"] = reply.reasoning
+        wanted = int(received.body.get("n", 1))
+        others = [reply.content] * (wanted - 1) if reply.others is None else reply.others
+        contents = [reply.content, *others][:wanted]
+        choices = []
+        for index, content in enumerate(contents):
+            message = {"role": "assistant", "content": content}
+            if reply.reasoning is not None:
+                message["reasoning_content"] = reply.reasoning
+            finish = reply.finish_reason
+            choices.append({"index": index, "message": message, "finish_reason": finish})
         tokens = self._prompt_tokens(received, reply)
+        written = reply.completion_tokens * len(choices)
         return {
             "id": "stub",
             "object": "chat.completion",
             "created": 0,
             "model": received.body.get("model"),
-            "choices": [{"index": 0, "message": message, "finish_reason": reply.finish_reason}],
+            "choices": choices,
             "usage": {
                 "prompt_tokens": tokens,
-                "completion_tokens": reply.completion_tokens,
-                "total_tokens": tokens + reply.completion_tokens,
+                "completion_tokens": written,
+                "total_tokens": tokens + written,
             },
         }
 

@@ -21,6 +21,7 @@ from omegaconf.errors import OmegaConfBaseException
 from harness.config.paths import PROJECT, project_path
 from harness.config.schema import STAGES, Collect, Stage, register
 from harness.errors import ConfigError, HarnessError, pick
+from harness.llm.remote_chat import refuse_secrets
 
 CONF = PROJECT / "conf"
 S = TypeVar("S", bound=Stage)
@@ -58,6 +59,36 @@ def run_stage(name: str, task: Callable[[Any, Composition], None]) -> None:
     What the user can mend is printed in one line and ends with exit code 1; in a sweep the
     other jobs still run. A bug keeps its traceback.
     """
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
+    prepare()
+    try:
+        if any(map(is_for_hydra, sys.argv[1:])):
+            run_through_hydra(name, task)
+        else:
+            with hydra.initialize_config_dir(str(CONF), version_base="1.3"):
+                task(*compose(name, sys.argv[1:]))
+    except (HarnessError, HydraException, OmegaConfBaseException) as error:
+        if os.environ.get("HYDRA_FULL_ERROR") == "1":
+            raise
+        say(error)
+        raise SystemExit(1) from None
+
+
+def is_for_hydra(word: str) -> bool:
+    """Whether a word of the command line is about how Hydra runs, and not about the settings.
+
+    >>> [is_for_hydra(word) for word in ("-m", "--cfg", "hydra.verbose=true", "variant.top_k=6")]
+    [True, True, True, False]
+    """
+    return word.lstrip("+~").startswith(("-", "hydra"))
+
+
+def run_through_hydra(name: str, task: Callable[[Any, Composition], None]) -> None:
+    """Have Hydra run a sweep, or show the settings.
+
+    A run that asks for neither does without: to learn from the settings whether they mean a
+    sweep, Hydra composes them once more than it needs, which takes half a second.
+    """
     failures: list[HarnessError] = []
 
     def job(cfg: DictConfig) -> None:
@@ -69,24 +100,11 @@ def run_stage(name: str, task: Callable[[Any, Composition], None]) -> None:
                 raise SystemExit(1) from None
             failures.append(error)
 
-    start(name, job)
+    with env_override({"HYDRA_FULL_ERROR": "1"}):  # Hydra then leaves its exceptions to us
+        sys.argv[1:] = words(sys.argv[1:])
+        hydra.main(version_base="1.3", config_path=str(CONF), config_name=name)(job)()
     if failures:
         raise SystemExit(f"{len(failures)} of the jobs failed; the others are done")
-
-
-def start(name: str, job: Callable[[DictConfig], None]) -> None:
-    """Hand the command line to Hydra, its words mended, its errors shortened."""
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
-    prepare()
-    try:
-        with env_override({"HYDRA_FULL_ERROR": "1"}):  # Hydra then leaves its exceptions to us
-            sys.argv[1:] = words(sys.argv[1:])
-            hydra.main(version_base="1.3", config_path=str(CONF), config_name=name)(job)()
-    except (HarnessError, HydraException, OmegaConfBaseException) as error:
-        if os.environ.get("HYDRA_FULL_ERROR") == "1":
-            raise
-        say(error)
-        raise SystemExit(1) from None
 
 
 def prepare() -> None:
@@ -153,6 +171,7 @@ def words(arguments: Sequence[str]) -> list[str]:
         key, sign, value = word.partition("=")
         if sign and not key.startswith("-"):
             check_choice(key, value)
+            check_no_secret(word)
             value = as_text(key, value)
             word = f"{key}={value}"
             if re.fullmatch(r"[^'\"\[\]{}(),=\s]*[^\x00-\x7f][^'\"\[\]{}(),=\s]*", value):
@@ -169,6 +188,11 @@ def as_text(key: str, value: str) -> str:
         items = [item.strip() for item in value[1:-1].split(",")]
         return "[" + ",".join(f"'{item}'" for item in items if item) + "]"
     return value
+
+
+def check_no_secret(word: str) -> None:
+    """Raise where a secret is given as a setting: Hydra writes the words of a sweep to a file."""
+    refuse_secrets(dict.fromkeys(re.findall(r"[\w-]+(?=\s*[:.=])", word.partition(".extra")[2])))
 
 
 def check_choice(key: str, value: str) -> None:

@@ -5,8 +5,6 @@ from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from typing import Any
 
-from harness.config.paths import project_path, sha256
-from harness.errors import ConfigError
 from harness.systems import System
 
 GROUPS = ("system", "prompt", "chat", "embedder", "captioner")
@@ -31,7 +29,8 @@ class Factors:
 def factors_of(system: System, choices: Mapping[str, str | None], version: str | None) -> Factors:
     """Return what distinguishes this configured system from another.
 
-    Addresses, folders, time-outs and secrets are left out; a path counts by its content.
+    Addresses, folders, time-outs and secrets are left out; weights count by their content, as
+    part of their model's build.
     """
     leaves = dict(leaves_of(system))
     for group, identity in system.models().items():
@@ -54,28 +53,18 @@ def leaves_of(node: Any, prefix: str = "") -> Iterator[tuple[str, object]]:
             continue
         if is_dataclass(value):
             yield from leaves_of(value, name + ".")
-        elif field.metadata.get("content"):
-            yield name, content(value) if value else None
         else:
             yield name, plain(value)
 
 
 def neutral_keys(node: Any, prefix: str = "") -> Iterator[str]:
-    """Yield the dotted names of the settings that are no factors."""
+    """Yield the dotted names of the settings that neither act nor belong into a run's name."""
     for field in fields(node):
         value, name = getattr(node, field.name), prefix + field.name
-        if field.metadata.get("factor", True) is False:
+        if field.metadata.get("factor", True) is False and not field.metadata.get("named"):
             yield name
         elif is_dataclass(value):
             yield from neutral_keys(value, name + ".")
-
-
-def content(path: str) -> str:
-    """Return the SHA-256 of the file that a setting points to, or raise where there is none."""
-    file = project_path(path)
-    if not file.is_file():
-        raise ConfigError(f"no such file: {file}")
-    return sha256(file)
 
 
 def plain(value: object) -> object:

@@ -28,9 +28,3 @@ def testset_path(name: str) -> Path:
 def fingerprint(hashes: Mapping[str, str]) -> str:
     """Return one SHA-256 for named files: it changes with a name, and with any byte."""
     return hashlib.sha256(json.dumps(hashes, sort_keys=True).encode()).hexdigest()
-
-
-def sha256(file: Path) -> str:
-    """Return a file's SHA-256, read in pieces: weights are large."""
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

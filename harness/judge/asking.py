@@ -60,11 +60,12 @@ def ask_all(
     troubles: dict[int, _Trouble] = {}
     order = sorted(range(len(asks)), key=lambda index: _words(asks[index].request))
     waiting: dict[int, Request] = {index: asks[index].request for index in order}
+    repaired: set[int] = set()
 
     def done(_: int, __: Outcome) -> None:
         tick()
 
-    for number, again in enumerate((_more_room, _repair, _fresh, _give_up)):
+    for number, (how, again) in enumerate(_ROUNDS):
         on_done = done if number == 0 else None
         outcomes = chat.complete_all(list(waiting.values()), calls, on_done) if waiting else []
         for (index, request), outcome in zip(waiting.items(), outcomes, strict=True):
@@ -79,6 +80,11 @@ def ask_all(
             for index, trouble in troubles.items()
             if (another := again(asks[index], trouble))
         }
+        if waiting:
+            repaired |= waiting.keys()
+            calls.repairs[how] += len(waiting)
+    if repaired:
+        calls.repairs["replies"] += len(repaired)
     found.update({index: trouble.finding for index, trouble in troubles.items()})
     return [found[index] for index in range(len(asks))]
 
@@ -146,3 +152,12 @@ def _give_up(_: Ask, __: _Trouble) -> Request | None:
 
 def _was_cut(trouble: _Trouble) -> bool:
     return trouble.completion is not None and trouble.completion.finish_reason == "length"
+
+
+_ROUNDS = (
+    ("more_room", _more_room),
+    ("repair", _repair),
+    ("fresh", _fresh),
+    ("given_up", _give_up),
+)
+"""What is tried in turn with a reply that cannot be used, as it is counted."""

@@ -1,7 +1,7 @@
 """What a judge would be asked, before anything is."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from harness.judge.asking import Ask
@@ -9,7 +9,7 @@ from harness.judge.cases import Case, Finding, Job, Kind
 from harness.judge.checks import checks_named
 from harness.judge.own import OwnCheck
 from harness.judge.plan import jobs, settled
-from harness.llm import Calls, Chat, Request
+from harness.llm import Calls, Chat
 from harness.records import Status
 
 CLAIMS_OF_TEXT = 2
@@ -24,13 +24,15 @@ class Planned:
     key: str
     """Equal for calls that are the same, and so are asked once."""
     known: bool
-    """Whether the call store holds the answer."""
+    """Whether the call store holds the answer, and all of it."""
     prompt_tokens: int
     """Estimated rather too high."""
     reply_tokens: int
     """At most."""
     exact: bool
     """False where it rests on claims not taken yet: this call at most, its prompt reckoned."""
+    replies: int = 1
+    """How many it is to bring: the samples that are not known yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +83,30 @@ def planned(
     rows: list[list[Planned]] = [[] for _ in cases]
     for (index, name), plan in plans.items():
         exact = (index, name) not in reckoned
-        rows[index] += [
-            _planned(name, keys[job], exact and keys[job] in known, requests[job], exact)
-            for job in (plan if isinstance(plan, tuple) else ())
-            if job in requests
-        ]
+        asked = [job for job in (plan if isinstance(plan, tuple) else ()) if job in requests]
+        for samples in _calls(asked, terms.chat.samples_at_once):
+            missing = [job for job in samples if not (exact and keys[job] in known)]
+            request = requests[samples[0]]
+            rows[index].append(
+                Planned(
+                    check=name,
+                    key=keys[samples[0]],
+                    known=not missing,
+                    prompt_tokens=request.tokens,
+                    reply_tokens=len(missing) * (request.max_tokens or 0),
+                    exact=exact,
+                    replies=len(missing),
+                )
+            )
     return rows
+
+
+def _calls(asked: Iterable[Job], samples_at_once: bool) -> list[list[Job]]:
+    """Return the jobs of each call: samples of one prompt are one, where the model can."""
+    calls: dict[Job, list[Job]] = {}
+    for job in asked:
+        calls.setdefault(replace(job, sample=0) if samples_at_once else job, []).append(job)
+    return list(calls.values())
 
 
 def _unsettled(plans: Iterable[tuple[Job, ...] | Finding]) -> list[Job]:
@@ -103,7 +123,3 @@ def _claims_taken(terms: Terms, asked: Sequence[Job], calls: Calls) -> dict[Job,
     found = zip(remembered, terms.answer(remembered, calls), strict=True)
     # A reply that was to be repaired, and was not: its repair is still to be asked for.
     return {job: finding for job, finding in found if finding.error is not Status.JUDGE_FAILED}
-
-
-def _planned(check: str, key: str, known: bool, request: Request, exact: bool) -> Planned:
-    return Planned(check, key, known, request.tokens, request.max_tokens or 0, exact)

@@ -24,6 +24,10 @@ from harness.records import Floats, Status
 RULES = 1
 """Raised whenever a change here, in `claims` or in `asking` may change a label."""
 
+WARMTH = 0.3
+"""Least temperature where several reverse questions are asked for: at 0 they would be one question
+three times, and their mean no more than the first. Other evaluators use the same."""
+
 TOKENS_A_LABEL = 160
 """Room for one numbered reason and verdict."""
 
@@ -37,7 +41,7 @@ class ChatJudge(Judge):
     language: str = "en"
     """Of the prompts: en, ja, zh_hant or zh_hans; should be the test set's."""
     strictness: int = 3
-    """Reverse questions a response."""
+    """Reverse questions a response; several are one call where the endpoint can."""
     batch_passages: bool = False
     """Judge all passages of a question for usefulness in one call: cheaper, and each passage is
     then seen beside the others."""
@@ -60,6 +64,10 @@ class ChatJudge(Judge):
     def batches(self) -> bool:
         return self.batch_passages
 
+    @property
+    def _warmth(self) -> float:
+        return WARMTH if self.samples > 1 else 0.0
+
     def identity(self) -> dict[str, object]:
         spoken = language(self.language)
         names = [*Kind, "repair"]
@@ -69,6 +77,7 @@ class ChatJudge(Judge):
             "language": spoken,
             "prompts": {str(name): prompt(spoken, name).sha256 for name in names},
             "strictness": self.samples,
+            "reverse_questions_at": self._warmth,
             "batch_passages": self.batch_passages,
             "reply_tokens": self.reply_tokens,
             "chat": self.chat.identity(),
@@ -102,6 +111,7 @@ class ChatJudge(Judge):
             schema=form,
             max_tokens=max(self.reply_tokens, _room(job)),
             sample=job.sample,
+            least_temperature=self._warmth if job.kind is Kind.REVERSE_QUESTION else 0.0,
         )
 
         def read(completion: Completion) -> Finding:

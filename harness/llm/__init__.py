@@ -5,13 +5,19 @@ from harness.llm.calls import Calls, Usual
 from harness.llm.chat import Chat, Completion, Message, OnDone, Outcome, Request
 from harness.llm.embedder import E5, Embedder, Role
 from harness.llm.keys import call_key
+from harness.llm.llamacpp_chat import LlamaCppChat
 from harness.llm.ollama_chat import OllamaChat
 from harness.llm.openai_chat import OpenAIChat, Structured
 from harness.llm.openai_embedder import OpenAIEmbedder
+from harness.llm.recorded_chat import RecordedChat, Recording
 from harness.llm.remote import Remote
 from harness.llm.tokens import estimate_tokens
 
-CHATS: dict[str, type[Chat]] = {"openai": OpenAIChat, "ollama": OllamaChat}
+CHATS: dict[str, type[Chat]] = {
+    "openai": OpenAIChat,
+    "ollama": OllamaChat,
+    "llamacpp": LlamaCppChat,
+}
 EMBEDDERS: dict[str, type[Embedder]] = {"e5": E5, "openai": OpenAIEmbedder}
 
 __all__ = [
@@ -23,6 +29,7 @@ __all__ = [
     "Chat",
     "Completion",
     "Embedder",
+    "LlamaCppChat",
     "Message",
     "OllamaChat",
     "OnDone",
@@ -30,6 +37,8 @@ __all__ = [
     "OpenAIEmbedder",
     "Outcome",
     "Price",
+    "RecordedChat",
+    "Recording",
     "Remote",
     "Request",
     "Role",

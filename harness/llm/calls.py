@@ -6,6 +6,7 @@ One file that several processes and threads share. Failures are never stored.
 import json
 import threading
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,6 +59,16 @@ class Usual:
     """Mean; None where the endpoint counts none."""
 
 
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A remembered call."""
+
+    key: str
+    payload: Mapping[str, object]
+    created: float
+    """Unix time."""
+
+
 class Calls:
     """The call store in `folder`, and the account of what this process asked.
 
@@ -83,6 +94,9 @@ class Calls:
         """Calls and vectors that the store answered."""
         self.tokens: dict[str, tuple[int, int]] = {}
         """Model -> tokens of prompts and of replies, as far as they are reported."""
+        self.repairs: Counter[str] = Counter()
+        """Replies that could not be used as they came: how many `replies`, and how they were asked
+        for again (`more_room`, `repair`, `fresh`). Remembered ones count like those asked now."""
         self._lock = threading.Lock()
         self._started = time.monotonic()
         self._database = Database(self.path, _TABLES) if self.path is not None else None
@@ -102,7 +116,7 @@ class Calls:
         if self._database is None:
             return {}
         found = {k: json.loads(text) for k, text in self._database.find("calls", "payload", keys)}
-        self._recall(len(found))
+        self.recall(len(found))
         return found
 
     def known(self, keys: Sequence[str]) -> set[str]:
@@ -129,7 +143,7 @@ class Calls:
         if self._database is None:
             return {}
         rows = self._database.find("vectors", "vector", keys)
-        self._recall(len(rows))
+        self.recall(len(rows))
         return {key: np.frombuffer(blob, "<f4") for key, blob in rows}
 
     def put_vectors(self, vectors: Mapping[str, Vector]) -> None:
@@ -223,6 +237,14 @@ class Calls:
             ).fetchone()
         return Usual(count, seconds, tokens) if count else None
 
+    def entries(self, keys: Sequence[str]) -> list[Entry]:
+        """Return what is stored under those of the keys that are known, by key."""
+        if self._database is None:
+            return []
+        payloads = dict(self._database.find("calls", "payload", keys))
+        times = dict(self._database.find("calls", "created", keys))
+        return [Entry(key, json.loads(payloads[key]), times[key]) for key in sorted(payloads)]
+
     def prune(self, before: float | None = None, kind: str | None = None) -> int:
         """Forget what was stored earlier than `before` (Unix time), of that kind if named.
 
@@ -247,6 +269,7 @@ class Calls:
         if self._database is not None:
             self._database.close()
 
-    def _recall(self, count: int) -> None:
+    def recall(self, count: int) -> None:
+        """Count calls that were answered without asking."""
         with self._lock:
             self.remembered += count

@@ -33,6 +33,8 @@ class Request:
     """Room for the reply; None leaves it to the model's configuration."""
     sample: int = 0
     """Tells apart requests that are alike and shall be answered independently."""
+    least_temperature: float = 0.0
+    """A model that is set colder is asked at this: at 0 samples of one prompt would be the same."""
 
     @property
     def tokens(self) -> int:
@@ -57,8 +59,9 @@ class Completion:
     """stop | length (cut for want of room) | content_filter | ..., as the endpoint says."""
     input_tokens: int | None
     output_tokens: int | None
-    seconds: float
-    """From sending to the last byte, of the try that succeeded; kept when remembered."""
+    seconds: float | None
+    """From sending to the last byte, of the try that succeeded; kept when remembered. None in a
+    recording that is replayed: how busy that machine was, nobody knows."""
     call: str = ""
     """Key of the call in the store."""
     remembered: bool = False
@@ -88,9 +91,22 @@ class Chat:
         """Return everything about model and sampling that shapes a reply, as JSON values."""
         raise NotImplementedError
 
+    @property
+    def samples_at_once(self) -> bool:
+        """Whether requests that differ in their sample alone may be asked as one."""
+        return False
+
     async def ask(self, request: Request, calls: Calls) -> Completion:
         """Ask the endpoint, whatever is remembered. Raises EndpointError."""
         raise NotImplementedError
+
+    async def ask_samples(self, requests: Sequence[Request], calls: Calls) -> list[Completion]:
+        """Answer the first of the requests, and of the others as many as one call answers.
+
+        The requests differ in their sample alone. Summed over the completions, tokens are those
+        that the call took. Raises EndpointError.
+        """
+        return [await self.ask(requests[0], calls)]
 
     def key(self, request: Request) -> str:
         """Return the key of the call: it changes with anything that may change the reply."""
@@ -131,15 +147,16 @@ def request_key(identity: dict[str, object], request: Request) -> str:
         }
         for message in request.messages
     ]
-    return call_key(
-        {
-            "identity": identity,
-            "messages": messages,
-            "schema": request.schema,
-            "max_tokens": request.max_tokens,
-            "sample": request.sample,
-        }
-    )
+    content: dict[str, object] = {
+        "identity": identity,
+        "messages": messages,
+        "schema": request.schema,
+        "max_tokens": request.max_tokens,
+        "sample": request.sample,
+    }
+    if request.least_temperature:  # left out where it is not used: keys are older than it
+        content["least_temperature"] = request.least_temperature
+    return call_key(content)
 
 
 def data_url(image: bytes) -> str:

@@ -13,6 +13,9 @@ from harness.llm.chat import Chat, OnDone, Outcome, Request, payload, remembered
 from harness.llm.leases import LEASE_SECONDS, new_owner
 from harness.llm.loop import submit
 
+Group = dict[str, Request]
+"""Key of the call -> request; they differ in their sample alone."""
+
 POLL_SECONDS = 0.05
 """How often a call that another process has on its way is looked for."""
 
@@ -42,6 +45,17 @@ def complete_all(
     missing = {key: requests[at[0]] for key, at in places.items() if at[0] not in found}
     _await_all(_Batch(chat, calls), missing, lambda key, outcome: report(places[key], outcome))
     return [found[index] for index in range(len(requests))]
+
+
+def groups(chat: Chat, requests: Mapping[str, Request]) -> list[Group]:
+    """Return the requests, those together that one call may answer: samples of one prompt."""
+    if not chat.samples_at_once:
+        return [{key: request} for key, request in requests.items()]
+    found: dict[str, Group] = {}
+    for key, request in requests.items():
+        first = chat.key(replace(request, sample=0)) if request.sample else key
+        found.setdefault(first, {})[key] = request
+    return list(found.values())
 
 
 def _await_all(
@@ -79,21 +93,21 @@ class _Batch:
 
     async def run(self, requests: Mapping[str, Request]) -> None:
         """Answer the calls, those first that nobody else has on their way."""
-        todo = deque(requests.items())
-        leased_elsewhere: deque[tuple[str, Request]] = deque()
+        todo = deque(groups(self.chat, requests))
+        leased_elsewhere: deque[Group] = deque()
 
         async def work() -> None:
             while todo or leased_elsewhere:
                 if todo:
-                    key, request = todo.popleft()
+                    group = todo.popleft()
                 else:
-                    key, request = leased_elsewhere.popleft()
+                    group = leased_elsewhere.popleft()
                     await asyncio.sleep(POLL_SECONDS)
-                outcome = await self._outcome(key, request)
-                if outcome is None:
-                    leased_elsewhere.append((key, request))
-                else:
-                    self.arrived.put((key, outcome))
+                mine, others = self._leased(group)
+                if others:
+                    leased_elsewhere.append(others)
+                if mine:
+                    todo.extend(await self._ask(mine))
 
         tasks = [asyncio.create_task(work()) for _ in range(min(self.chat.width, len(requests)))]
         beating = asyncio.create_task(self._renew_leases())
@@ -104,26 +118,41 @@ class _Batch:
                 task.cancel()
             self.calls.release(self.owner)
 
-    async def _outcome(self, key: str, request: Request) -> Outcome | None:
-        """Answer one call; None where another thread or process has it on its way."""
-        mine = self.calls.lease(key, self.owner)
-        kept = self.calls.get(key)
-        if mine and kept is None:
-            return await self._ask(key, request)
-        if mine:
-            self.calls.release(self.owner, key)
-        return None if kept is None else remembered(key, kept)
+    def _leased(self, group: Group) -> tuple[Group, Group]:
+        """Return what is to be asked here, and what another thread or process has on its way.
 
-    async def _ask(self, key: str, request: Request) -> Outcome:
+        What has been answered meanwhile has arrived. Where another has the first of a group it
+        is about to lease the rest.
+        """
+        mine: Group = {}
+        others: Group = {}
+        for key, request in group.items():
+            leased = not others and self.calls.lease(key, self.owner)
+            kept = self.calls.get(key)
+            if kept is not None:
+                self.arrived.put((key, remembered(key, kept)))
+                if leased:
+                    self.calls.release(self.owner, key)
+            else:
+                (mine if leased else others)[key] = request
+        return mine, others
+
+    async def _ask(self, group: Group) -> list[Group]:
+        """Ask for a group; return those of it that were not answered, to be asked one by one."""
         try:
             self.calls.about_to_ask(self.chat.label)
-            completion = replace(await self.chat.ask(request, self.calls), call=key)
+            completions = await self.chat.ask_samples(list(group.values()), self.calls)
         except EndpointError as error:
-            self.calls.release(self.owner, key)
-            return error
-        self.calls.answered(self.chat.label, completion.input_tokens, completion.output_tokens)
-        self.calls.put(key, f"chat {self.chat.label}", payload(completion))
-        return completion
+            for key in group:
+                self.calls.release(self.owner, key)
+                self.arrived.put((key, error))
+            return []
+        for key, completion in zip(group, completions, strict=False):
+            read, written = completion.input_tokens, completion.output_tokens
+            self.calls.answered(self.chat.label, read, written)
+            self.calls.put(key, f"chat {self.chat.label}", payload(completion))
+            self.arrived.put((key, replace(completion, call=key)))
+        return [{key: group[key]} for key in list(group)[len(completions) :]]
 
     async def _renew_leases(self) -> None:
         while True:

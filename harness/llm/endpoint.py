@@ -7,6 +7,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from harness.errors import EndpointError
@@ -14,7 +15,8 @@ from harness.llm.calls import Calls
 from harness.llm.connection import Address, open_client
 from harness.llm.failures import Failure, RefusedError, ReplyError, one_line, read_failure, remedy
 from harness.llm.loop import run
-from harness.llm.pace import Clock, Pace
+from harness.llm.pace import Pace
+from harness.llm.patience import Clock, Patience
 
 T = TypeVar("T")
 
@@ -23,6 +25,10 @@ GIVEN_UP_AFTER = 3
 REST_SECONDS = 1.0
 """How long calls fail unsent once the endpoint is given up."""
 LONGEST_BACKOFF = 20.0
+LEAST_SECONDS = 5.0
+"""For a try, however quick the endpoint is otherwise."""
+RELOADING = 60.0
+"""The same for a local server, which puts weights aside and loads them anew when it pleases."""
 THROTTLED_PER_RETRY = 4
 """Being asked to slow down is no fault, so it is borne this many times as often."""
 NO_KEY = "none"
@@ -44,8 +50,8 @@ class Endpoint:
     def __init__(self, address: Address, key: str) -> None:
         self.address = address
         self.pace = Pace(address.concurrency, address.climbs)
-        self.habits: dict[str, Any] = {}
-        """What was learnt of how this endpoint wants to be asked, for this process."""
+        self.patience = Patience(address.timeout, RELOADING if address.climbs else LEAST_SECONDS)
+        self.habits = habits(address)
         self._key = key
         self._client = open_client(address.base_url, key)
         self._clocks: set[Clock] = set()
@@ -91,11 +97,11 @@ class Endpoint:
         while True:
             self._raise_if_given_up()
             entered = await self.pace.enter(again=tries.any)
-            clock = Clock(min(self.address.timeout, tries.left), len(self._clocks))
+            clock = Clock(partial(self._allowed, tries), len(self._clocks))
             try:
                 served = await self._try(send, clock)
             except Exception as error:
-                failure = read_failure(error, clock.seconds)
+                failure = read_failure(error, clock.allowed())
                 if failure is None:
                     raise
                 tries.count(failure, clock.spent)
@@ -107,6 +113,7 @@ class Endpoint:
                 self._failed_in_row = 0
                 self._given_up = None
                 self.pace.succeeded(served.seconds)
+                self.patience.answered(served.seconds)
                 return served
             finally:
                 self.pace.leave()
@@ -124,6 +131,18 @@ class Endpoint:
             other.another_answered()
         return Served(value, time.perf_counter() - started)
 
+    def _allowed(self, tries: "_Tries") -> float:
+        """Return how long a try may take: less than all only where a whole one can follow."""
+        hurried = self.patience.seconds(tries.failed)
+        if tries.failed < self._retries and tries.left - hurried >= self.address.timeout:
+            return hurried
+        return min(self.address.timeout, tries.left)
+
+    @property
+    def _retries(self) -> int:
+        """How often a call is tried again: not at all where calls fail one after another."""
+        return 0 if self._failed_in_row >= GIVEN_UP_AFTER else self.address.retries
+
     def _pause(self, failure: Failure, tries: "_Tries", entered: float) -> float:
         """Return how long to wait before the next try."""
         exponent = (tries.throttled if failure.throttled else tries.failed) - 1
@@ -134,10 +153,8 @@ class Endpoint:
         return pause
 
     def _is_final(self, failure: Failure, tries: "_Tries") -> bool:
-        retries = self.address.retries
-        if self._failed_in_row >= GIVEN_UP_AFTER:
-            retries = 0
-        elif failure.unreachable and not self._answered:
+        retries = self._retries
+        if failure.unreachable and not self._answered:
             retries = min(retries, 1)
         return (
             not failure.retry
@@ -190,6 +207,7 @@ class _Tries:
 
 
 _endpoints: dict[tuple[Address, str], Endpoint] = {}
+_habits: dict[tuple[str, str], dict[str, Any]] = {}
 
 
 def endpoint(address: Address) -> Endpoint:
@@ -198,6 +216,11 @@ def endpoint(address: Address) -> Endpoint:
     if (address, key) not in _endpoints:
         _endpoints[address, key] = Endpoint(address, key)
     return _endpoints[address, key]
+
+
+def habits(address: Address) -> dict[str, Any]:
+    """Return what was learnt of how the endpoint wants to be asked, for this process."""
+    return _habits.setdefault((address.base_url, address.model), {})
 
 
 @atexit.register

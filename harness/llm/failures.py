@@ -24,6 +24,10 @@ _OVERFLOW = re.compile(
 )
 
 
+_ONE_CHOICE = re.compile(r"only one completion choice", re.IGNORECASE)
+"""What llama.cpp's server says to `n`, in some versions with status 500."""
+
+
 class ReplyError(Exception):
     """A reply that is not of the protocol's form."""
 
@@ -121,7 +125,8 @@ def _refusal(error: "APIStatusError") -> Failure:
     wait = _retry_after(error.response.headers)
     exhausted = "insufficient_quota" in str(error.body) or (wait or 0.0) > LONGEST_WAIT
     too_long = status != 429 and _OVERFLOW.search(said) is not None
-    retry = (status in (408, 409, 425, 429) or status >= 500) and not too_long
+    passing = status in (408, 409, 425, 429) or status >= 500
+    retry = passing and not too_long and not _ONE_CHOICE.search(said)
     return Failure(said, status, retry and not exhausted, wait, too_long=too_long)
 
 

@@ -30,6 +30,9 @@ class OllamaChat(RemoteChat):
     base_url: str = field(default="http://localhost:11434", metadata=PLACE)
     context: int | None = 8192
     """Sent as `num_ctx`; None leaves it to the server."""
+    digest: str | None = field(default=None, metadata=PLACE)
+    """Of the weights that are meant: what is remembered of them is found without the server, and
+    a server that has others is not asked. None asks the server which it has."""
     think: bool | None = None
     """Whether a reasoning model reasons first; None leaves it to the model."""
     concurrency: int = field(default=4, metadata=PLACE)
@@ -37,21 +40,33 @@ class OllamaChat(RemoteChat):
     deadline: float = field(default=1200.0, metadata=PLACE)
 
     def endpoint_identity(self) -> dict[str, object]:
-        """Return the digest of the weights. Raises EndpointError where the model is not there."""
+        """Return the digest of the weights: the one that is set, else the one that is served.
+
+        Raises EndpointError where it must be asked for, and nobody answers or has the model.
+        """
         named = self.named("ollama")
         del named["base_url"]  # the same weights answer alike wherever they are
-        return {**named, "digest": self._digest(), "context": self.context, "think": self.think}
+        digest = self.digest or self._found_digest()
+        return {**named, "digest": digest, "context": self.context, "think": self.think}
 
-    async def send(self, request: Request, place: "Endpoint", calls: Calls) -> Completion:
-        """Send to `/api/chat`; the schema is enforced by Ollama itself."""
-        served = await place.post("/api/chat", self._body(request), _read, calls)
-        return replace(served.value, seconds=served.seconds)
+    async def send(
+        self, request: Request, place: "Endpoint", calls: Calls, samples: int = 1
+    ) -> list[Completion]:
+        """Send to `/api/chat`; the schema is enforced by Ollama itself.
+
+        Raises EndpointError, and sends nothing, where other weights are served than are meant.
+        """
+        if self.digest and self.digest != (served := await self._served_digest()):
+            raise EndpointError(
+                f"{self.base_url}: '{self.model}' has the digest {served} there, but "
+                f"digest={self.digest} is set, so it is not asked; set the one that is meant"
+            )
+        reply = await place.post("/api/chat", self._body(request), _read, calls)
+        return [replace(reply.value, seconds=reply.seconds)]
 
     def _body(self, request: Request) -> dict[str, object]:
         options = {
-            "temperature": self.temperature,
-            "top_p": self.top_p,
-            "seed": self.seed,
+            **self.sampling(request),
             "num_ctx": self.context,
             "num_predict": self.room(request),
         }
@@ -71,17 +86,26 @@ class OllamaChat(RemoteChat):
             **self.extra,
         }
 
-    def _digest(self) -> str:
-        from harness.llm.endpoint import endpoint
+    def _found_digest(self) -> str:
         from harness.llm.loop import run
+
+        if found := _digests.get((self.base_url, self.model)):
+            return found
+        try:
+            return run(self._served_digest())
+        except EndpointError as error:
+            raise EndpointError(
+                f"{error}; or, to replay what is remembered without it, set digest= beside model= "
+                "to the one in run.json (of a judge, in evaluations.jsonl)"
+            ) from error
+
+    async def _served_digest(self) -> str:
+        """Return what the server says, asked once in this process."""
+        from harness.llm.endpoint import endpoint
 
         place = (self.base_url, self.model)
         if place not in _digests:
-
-            async def tags() -> dict[str, str]:
-                return await endpoint(self.address()).fetch("/api/tags", _digests_by_name)
-
-            found = run(tags())
+            found = await endpoint(self.address()).fetch("/api/tags", _digests_by_name)
             name = self.model if ":" in self.model else f"{self.model}:latest"
             if self.model not in found and name not in found:
                 raise EndpointError(

@@ -2,6 +2,7 @@
 
 import logging
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -43,14 +44,42 @@ class OpenAIChat(RemoteChat):
         """Return address and model: the protocol tells no hash of the weights."""
         return {**self.named("openai"), "structured": self.structured.value}
 
-    async def send(self, request: Request, place: "Endpoint", calls: Calls) -> Completion:
+    @property
+    def samples_at_once(self) -> bool:
+        """Whether the endpoint takes `n`, or was not asked yet."""
+        from harness.llm.endpoint import habits
+
+        return bool(habits(self.address()).get("n", True))
+
+    async def ask_samples(self, requests: Sequence[Request], calls: Calls) -> list[Completion]:
+        """Ask for all with `n`; where the endpoint refuses or ignores it, for the first alone."""
+        from harness.llm.endpoint import habits
+        from harness.llm.failures import RefusedError
+
+        first, wanted = requests[0], len(requests)
+        if wanted > 1 and self.samples_at_once:
+            try:
+                found = await self.ask_for(wanted, first, calls)
+            except RefusedError:
+                # Endpoints differ in how they say it: one that takes the same without, means `n`.
+                found = [await self.ask(first, calls)]
+            if len(found) < wanted:
+                habits(self.address())["n"] = False
+            # The call's tokens are counted once.
+            others = [replace(other, input_tokens=0, output_tokens=0) for other in found[1:wanted]]
+            return [found[0], *others]
+        return [await self.ask(first, calls)]
+
+    async def send(
+        self, request: Request, place: "Endpoint", calls: Calls, samples: int = 1
+    ) -> list[Completion]:
         """Send, asking for the strictest form that the endpoint takes; it is then remembered."""
         from harness.llm.failures import RefusedError
 
         refusal: RefusedError | None = None
         for form in self._forms(request, place):
             try:
-                completion = await self._send_as(form, request, place, calls)
+                completions = await self._send_as(form, request, place, calls, samples)
             except RefusedError as error:
                 refusal = refusal or error
                 if not _ABOUT_FORM.search(error.said):
@@ -59,7 +88,7 @@ class OpenAIChat(RemoteChat):
                 if refusal is not None and place.habits.get("form") is not form:
                     place.habits["form"] = form
                     log.warning("%s: asked for %s from now on; %s", self.model, form.value, refusal)
-                return completion
+                return completions
         assert refusal is not None
         raise refusal
 
@@ -71,11 +100,11 @@ class OpenAIChat(RemoteChat):
         return _LADDER[_LADDER.index(place.habits.get("form", Structured.json_schema)) :]
 
     async def _send_as(
-        self, form: Structured, request: Request, place: "Endpoint", calls: Calls
-    ) -> Completion:
+        self, form: Structured, request: Request, place: "Endpoint", calls: Calls, samples: int
+    ) -> list[Completion]:
         from harness.llm.failures import RefusedError
 
-        body = self._body(form, request)
+        body = self._body(form, request) | ({"n": samples} if samples > 1 else {})
         if place.habits.get(_LONG_NAME):
             body = _renamed(body)
         try:
@@ -86,15 +115,13 @@ class OpenAIChat(RemoteChat):
                 raise
             place.habits[_LONG_NAME] = True
             served = await place.post("/chat/completions", _renamed(body), _read, calls)
-        return replace(served.value, seconds=served.seconds)
+        return [replace(completion, seconds=served.seconds) for completion in served.value]
 
     def _body(self, form: Structured, request: Request) -> dict[str, object]:
         body: dict[str, object] = {
             "model": self.model,
             "messages": [_message(message) for message in request.messages],
-            "temperature": self.temperature,
-            "top_p": self.top_p,
-            "seed": self.seed,
+            **self.sampling(request),
             "max_tokens": self.room(request),
             "response_format": _response_format(form, request.schema),
         }
@@ -130,10 +157,16 @@ def _text(content: str | list[dict[str, Any]] | None) -> str:
     return "".join(part["text"] for part in content if part.get("type") == "text")
 
 
-def _read(reply: dict[str, Any]) -> Completion:
-    choice = reply["choices"][0]
-    message = choice["message"]
+def _read(reply: dict[str, Any]) -> list[Completion]:
+    """Return a completion for each choice; the tokens are those of all together."""
     usage = reply.get("usage") or {}
+    if not reply["choices"]:
+        raise ValueError("no choices")
+    return [_completion(choice, usage) for choice in reply["choices"]]
+
+
+def _completion(choice: dict[str, Any], usage: Mapping[str, Any]) -> Completion:
+    message = choice["message"]
     return Completion(
         text=_text(message.get("content")),
         finish_reason=choice.get("finish_reason"),

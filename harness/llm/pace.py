@@ -4,7 +4,6 @@ import asyncio
 import heapq
 import itertools
 import time
-from types import TracebackType
 
 
 class Pace:
@@ -108,60 +107,3 @@ class Climb:
         self._best = rate
         self._settled = limit >= most
         return min(float(most), limit + 1)
-
-
-class Clock:
-    """The time that the endpoint has had for one request.
-
-    A server that serves few at a time lets requests queue, and says nothing of it. So the
-    clock starts anew with every answer to another request, until as many were answered as
-    were in flight before this one: from then on it is this one's turn.
-    """
-
-    def __init__(self, seconds: float, ahead: int) -> None:
-        self.seconds = seconds
-        self.ahead = ahead
-        self._loop = asyncio.get_running_loop()
-        self._timeout = asyncio.timeout(None)
-        self.started = self._loop.time()
-
-    @property
-    def deadline(self) -> float:
-        """When its time is over, by the loop's clock."""
-        return self.started + self.seconds
-
-    @property
-    def spent(self) -> float:
-        """Seconds since its turn began."""
-        return self._loop.time() - self.started
-
-    async def __aenter__(self) -> None:
-        """Raise TimeoutError within the block at the deadline."""
-        await self._timeout.__aenter__()
-        self._timer = self._loop.call_at(self.deadline, self._ring)
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Stop the clock."""
-        self._timer.cancel()
-        await self._timeout.__aexit__(kind, error, traceback)
-
-    def another_answered(self) -> None:
-        """Start anew where this one may still have been queueing.
-
-        The timer is left alone: moving those of all in flight at each answer would cost more than
-        the answer.
-        """
-        if self.ahead > 0:
-            self.ahead -= 1
-            self.started = self._loop.time()
-
-    def _ring(self) -> None:
-        if self._loop.time() < self.deadline:
-            self._timer = self._loop.call_at(self.deadline, self._ring)
-        else:
-            self._timeout.reschedule(self._loop.time())

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 PLACE: dict[str, bool] = {"factor": False}
 """Marks a field that says where or how fast, not what."""
 
+WEIGHTS: dict[str, bool] = {"factor": False, "named": True}
+"""Marks the path of what counts by its content: that is a factor, as the model's build."""
+
 
 @dataclass
 class Remote:
@@ -25,7 +28,8 @@ class Remote:
     """Name of the environment variable that holds the key; never the key itself."""
     concurrency: int = field(default=8, metadata=PLACE)
     timeout: float = field(default=120.0, metadata=PLACE)
-    """Seconds for one try, from when the endpoint starts on it."""
+    """Seconds for one try at most, from when the endpoint starts on it. Once some answers show what
+    is usual, a try that hangs is ended earlier; the last try of a call has all of it."""
     deadline: float = field(default=300.0, metadata=PLACE)
     """Seconds for all tries of a call together, likewise."""
     retries: int = field(default=5, metadata=PLACE)

@@ -1,9 +1,11 @@
 """What all chat models behind a server have in common."""
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from harness.errors import ContextOverflowError
+from harness.errors import ConfigError, ContextOverflowError
 from harness.llm.calls import Calls
 from harness.llm.chat import Chat, Completion, Request
 from harness.llm.remote import PLACE, Remote
@@ -11,6 +13,12 @@ from harness.llm.window import check_after, check_before
 
 if TYPE_CHECKING:
     from harness.llm.endpoint import Endpoint
+
+_SECRET = re.compile(
+    r"(api|access|auth|private|secret|client)[_-]?(key|token|secret)|^token$|authorization"
+    r"|bearer|password|passwd|secret|credential",
+    re.IGNORECASE,
+)
 
 
 @dataclass
@@ -30,6 +38,9 @@ class RemoteChat(Remote, Chat):
     """The model's window in tokens, prompt and reply together; None where it is not known."""
     extra: dict[str, Any] = field(default_factory=dict)
     """Sent as it is beside the rest: reasoning_effort, cache_prompt and the like."""
+
+    def __post_init__(self) -> None:
+        refuse_secrets(self.extra)
 
     @property
     def width(self) -> int:
@@ -55,25 +66,61 @@ class RemoteChat(Remote, Chat):
         """Return how many tokens the reply may take."""
         return request.max_tokens if request.max_tokens is not None else self.max_tokens
 
-    async def send(self, request: Request, place: "Endpoint", calls: Calls) -> Completion:
-        """Send the request as this protocol wants it and read the reply."""
+    def sampling(self, request: Request) -> dict[str, object]:
+        """Return how the reply is drawn; each sample has a seed of its own."""
+        warm, seed = self.temperature, self.seed
+        return {
+            "temperature": None if warm is None else max(warm, request.least_temperature),
+            "top_p": self.top_p,
+            "seed": None if seed is None else seed + request.sample,
+        }
+
+    async def send(
+        self, request: Request, place: "Endpoint", calls: Calls, samples: int = 1
+    ) -> list[Completion]:
+        """Send the request as this protocol wants it and read the reply, or replies.
+
+        Args:
+            request: The first of the samples, if there are more.
+            place: Where to send it.
+            calls: The account.
+            samples: How many are asked for at once; more than one only where `samples_at_once`.
+        """
         raise NotImplementedError
 
     async def ask(self, request: Request, calls: Calls) -> Completion:
         """Ask the server. Raises EndpointError; ContextOverflowError where it cannot fit."""
+        return (await self.ask_for(1, request, calls))[0]
+
+    async def ask_for(self, samples: int, request: Request, calls: Calls) -> list[Completion]:
+        """Ask the server for so many replies; some send one whatever is asked. Raises as `ask`."""
         from harness.llm.endpoint import endpoint
         from harness.llm.failures import RefusedError
 
         check_before(request, self.room(request), self.context, self.label)
         try:
-            completion = await self.send(request, endpoint(self.address()), calls)
+            completions = await self.send(request, endpoint(self.address()), calls, samples)
         except RefusedError as error:
             if not error.too_long:
                 raise
             raise ContextOverflowError(
                 f"{error} (the prompt takes about {request.tokens} tokens)"
             ) from error
-        check_after(
-            request, completion.input_tokens, self.context, self.label, self.context_in_force
-        )
-        return completion
+        read = completions[0].input_tokens
+        check_after(request, read, self.context, self.label, self.context_in_force)
+        return completions
+
+
+def refuse_secrets(extra: Mapping[str, Any], inside: str = "extra.") -> None:
+    """Raise ConfigError over a key that is named like a secret, however deep it stands.
+
+    What `extra` holds is written down with the run, and may be part of its name.
+    """
+    for key, value in extra.items():
+        if _SECRET.search(str(key)):
+            raise ConfigError(
+                f"{inside}{key} looks like a secret, and would be written into the run's record; "
+                "put it into an environment variable and give its name: chat.api_key_env=<name>"
+            )
+        if isinstance(value, Mapping):
+            refuse_secrets(value, f"{inside}{key}.")

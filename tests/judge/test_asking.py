@@ -8,8 +8,10 @@ import pytest
 
 from harness.errors import BudgetError, ContextOverflowError, EndpointError
 from harness.judge import Case, ChatJudge
-from harness.llm import Calls, Completion, Request
+from harness.llm import Calls, Completion, OpenAIChat, Request
 from harness.records import Status, Verdict
+from tests.judge.conftest import Directions
+from tests.stub_endpoint import Received, Reply, StubEndpoint
 
 Build = Callable[..., ChatJudge]
 REPLY = '{"claims": ["塔高27公尺。"]}'
@@ -217,3 +219,37 @@ def test_refusal_and_failure_are_told_apart(
 
     assert {row.error for row in found[0]} == {Status.NO_CLAIMS}
     assert {row.error for row in found[1]} == {Status.CONTEXT_OVERFLOW}
+
+
+def asked_back(question: str) -> str:
+    return json.dumps({"question": question, "reason": "r", "noncommittal": False})
+
+
+def test_reverse_questions_are_one_call(case: Case, calls: Calls) -> None:
+    """Three samples are one request, warm enough to differ; one that is unreadable is repaired."""
+
+    def script(received: Received) -> Reply:
+        if "n" not in received.body:
+            return Reply(asked_back("b"))
+        return Reply(asked_back("a"), others=["no", asked_back("c")])
+
+    with StubEndpoint(script) as stub:
+        chat = OpenAIChat(base_url=stub.base_url, model="stub")
+        judge = ChatJudge(chat=chat, embedder=Directions(), language="zh_hant", strictness=3)
+        (rows,) = judge.judge([case], ["reverse_question"], calls)
+        together, repair = (received.body for received in stub.chats)
+
+    assert [row.text for row in rows] == ["a", "b", "c"]
+    assert (together["n"], together["temperature"]) == (3, 0.3)
+    assert repair["messages"][-2]["content"] == "no"
+
+
+def test_one_reverse_question_is_asked_as_all_else(case: Case, calls: Calls) -> None:
+    """With `strictness=1` there is nothing to tell apart, so nothing is warmed."""
+    with StubEndpoint(asked_back("a")) as stub:
+        chat = OpenAIChat(base_url=stub.base_url, model="stub")
+        judge = ChatJudge(chat=chat, embedder=Directions(), language="zh_hant", strictness=1)
+        judge.judge([case], ["reverse_question"], calls)
+
+    assert stub.chats[0].body["temperature"] == 0.0
+    assert "n" not in stub.chats[0].body

@@ -1,11 +1,13 @@
 """What a judge would be asked, worked out before anything is."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.judge import Case, ChatJudge, OverlapJudge, OwnCheck, Planned
 from harness.judge.cases import Job, Kind
 from harness.llm import Calls
+from tests.judge.conftest import ScriptedChat
 
 Build = Callable[..., ChatJudge]
 Other = Callable[..., Case]
@@ -74,6 +76,39 @@ def test_equal_calls_have_one_key(chat_judge: Build, other: Other, tmp_path: Pat
     first, second = plan(chat_judge(), cases, tmp_path, "response_in_context")
     assert first[0].key == second[0].key
     assert first[1].key != second[1].key
+
+
+@dataclass
+class AtOnce(ScriptedChat):
+    """A model that gives several samples in one call."""
+
+    @property
+    def samples_at_once(self) -> bool:
+        return True
+
+
+def test_samples_are_one_call_where_the_model_can(
+    chat_judge: Build, case: Case, tmp_path: Path
+) -> None:
+    """Three reverse questions are one call with three replies; with two known, one with one."""
+    judge = replace(chat_judge(strictness=3), chat=AtOnce())
+    (rows,) = plan(judge, [case], tmp_path, "reverse_question")
+    assert [(row.known, row.replies, row.reply_tokens) for row in rows] == [(False, 3, 3 * 1024)]
+
+    replace(judge, strictness=2).judge([case], ["reverse_question"], Calls(tmp_path))
+    (rows,) = plan(judge, [case], tmp_path, "reverse_question")
+    assert [(row.known, row.replies, row.reply_tokens) for row in rows] == [(False, 1, 1024)]
+
+    judge.judge([case], ["reverse_question"], Calls(tmp_path))
+    (rows,) = plan(judge, [case], tmp_path, "reverse_question")
+    assert [(row.known, row.replies, row.reply_tokens) for row in rows] == [(True, 0, 0)]
+
+
+def test_samples_are_a_call_each_elsewhere(chat_judge: Build, case: Case, tmp_path: Path) -> None:
+    """A model that gives one reply a call is planned to be called for each."""
+    (rows,) = plan(chat_judge(strictness=3), [case], tmp_path, "reverse_question")
+    assert [row.replies for row in rows] == [1, 1, 1]
+    assert len({row.key for row in rows}) == 3
 
 
 def test_own_check_is_planned(chat_judge: Build, case: Case, tmp_path: Path) -> None:

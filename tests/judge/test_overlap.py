@@ -97,3 +97,12 @@ def test_odd_claims_give_labels(text: str, other: Callable[..., Case], calls: Ca
     """Whatever is written, each claim has a label or the check a reason."""
     for row in rows(other(response=text), "response_in_passages", calls):
         assert (row.label is None) == (row.error is not None)
+
+
+def test_another_label_is_the_same_judge() -> None:
+    """What it is called shapes no label: neither what was measured of it nor its identity."""
+    named = OverlapJudge(name="second")
+
+    assert named.label == "second"
+    assert named.identity() == OverlapJudge().identity()
+    assert named.measured == OverlapJudge().measured

@@ -79,12 +79,43 @@ def test_other_reference_is_another_call(calls: Calls, chat_at: MakeChat, ask: M
         assert len(set(texts(chat_at(stub).complete_all(requests, calls)))) == 2
 
 
-def test_samples_are_independent(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
-    """Requests that differ in their sample alone are asked each."""
-    with StubEndpoint(["a", "b", "c"]) as stub:
-        outcomes = chat_at(stub).complete_all([ask(sample=i) for i in range(3)], calls)
+def test_samples_are_one_call(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """Requests that differ in their sample alone are asked as one, its tokens counted once."""
+    reply = Reply("a", others=["b", "c"], prompt_tokens=10, completion_tokens=7)
+    requests = [ask(question, sample=i) for i in range(3) for question in ("p", "q")]
+    with StubEndpoint(reply) as stub:
+        outcomes = chat_at(stub).complete_all(requests, calls)
 
-    assert sorted(texts(outcomes)) == ["a", "b", "c"]
+    assert texts(outcomes) == ["a", "a", "b", "b", "c", "c"]
+    assert [received.body["n"] for received in stub.chats] == [3, 3]
+    assert (calls.asked, calls.sent, calls.tokens) == (2, 2, {"stub": (20, 42)})
+
+
+def test_samples_are_remembered_each(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """Again nothing is asked; two samples more are one call for these two alone."""
+    with StubEndpoint(Reply("a", others=["b", "c"])) as stub:
+        chat = chat_at(stub)
+        for _ in range(2):
+            chat.complete_all([ask(sample=i) for i in range(3)], calls)
+        more = chat.complete_all([ask(sample=i) for i in range(5)], calls)
+        only = chat.complete_all([ask(sample=5)], calls)
+
+    assert texts([*more, *only]) == ["a", "b", "c", "a", "b", "a"]
+    assert [received.body.get("n") for received in stub.chats] == [3, 2, None]
+    assert calls.size().calls == {"chat stub": 6}
+
+
+def test_a_failed_call_fails_all_its_samples(
+    calls: Calls, chat_at: MakeChat, ask: MakeRequest
+) -> None:
+    """Nothing of it is remembered, and the next run asks for all again."""
+    with StubEndpoint([Reply(status=500), Reply("a", others=["b"])]) as stub:
+        chat = chat_at(stub, retries=0)
+        failed = chat.complete_all([ask(sample=i) for i in range(2)], calls)
+        again = chat.complete_all([ask(sample=i) for i in range(2)], calls)
+
+    assert [isinstance(outcome, EndpointError) for outcome in failed] == [True, True]
+    assert texts(again) == ["a", "b"]
 
 
 def test_failures_are_values(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:

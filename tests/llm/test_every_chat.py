@@ -3,13 +3,14 @@
 import json
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from omegaconf import OmegaConf
 
 from harness.errors import EndpointError
-from harness.llm import CHATS, Calls, Chat, Request
+from harness.llm import CHATS, Calls, Chat, LlamaCppChat, OpenAIChat, Request, llamacpp_chat
 from harness.llm.remote_chat import RemoteChat
 from tests.stub_endpoint import Received, Reply, StubEndpoint
 
@@ -19,11 +20,19 @@ MakeRequest = Callable[..., Request]
 
 def at(kind: type[Chat], stub: StubEndpoint, **given: object) -> RemoteChat:
     """Configure a chat model as Hydra does."""
-    url = stub.base_url if "openai" in kind.__name__.lower() else stub.url
-    settings = {"base_url": url, "model": "stub", "backoff": 0.01, **given}
+    settings = {**reached(kind, stub), "model": "stub", "backoff": 0.01, **given}
     made = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(kind), settings))
     assert isinstance(made, RemoteChat)
     return made
+
+
+def reached(kind: type[Chat], stub: StubEndpoint) -> dict[str, object]:
+    """What leads a chat model to the stub; llama.cpp is as if it had loaded this file there."""
+    if kind is LlamaCppChat:
+        weights = (__file__, 4096, 2)
+        llamacpp_chat._servers[weights] = SimpleNamespace(listening_address=stub.url)
+        return {"model_path": weights[0]}
+    return {"base_url": stub.base_url if kind is OpenAIChat else stub.url}
 
 
 @each_chat
@@ -92,7 +101,7 @@ def test_failures_name_address_and_model(kind: type[Chat], calls: Calls, ask: Ma
         (outcome,) = chat.complete_all([ask()], calls)
 
     assert isinstance(outcome, EndpointError)
-    assert f"{chat.base_url} (model stub): HTTP 500" in str(outcome)
+    assert f"{chat.address().base_url} (model stub): HTTP 500" in str(outcome)
     assert "\n" not in str(outcome)
     assert calls.size().calls == {}
 
@@ -130,3 +139,16 @@ def test_schema_reaches_the_endpoint(kind: type[Chat], calls: Calls, ask: MakeRe
         texts = [chat.complete(ask(schema=schema), calls).text for schema in schemas]
 
     assert texts == ["first", "second"]
+
+
+@each_chat
+def test_samples_are_drawn_apart(kind: type[Chat], calls: Calls, ask: MakeRequest) -> None:
+    """Each sample of a prompt that is asked by itself has its own seed, and is warm enough."""
+    with StubEndpoint() as stub:
+        chat = at(kind, stub, seed=7)
+        for sample in (0, 2):
+            chat.complete(ask(sample=sample, least_temperature=0.3), calls)
+        bodies = [received.body for received in stub.chats]
+
+    drawn = [body.get("options", body) for body in bodies]
+    assert [(body["seed"], body["temperature"]) for body in drawn] == [(7, 0.3), (9, 0.3)]

@@ -87,3 +87,44 @@ def test_images_are_bare_base64(stub: StubEndpoint, calls: Calls) -> None:
     OllamaChat(base_url=stub.url, model="llava").complete(request, calls)
 
     assert stub.chats[0].messages[0]["images"] == ["iVBORw=="]
+
+
+class TestDeclaredDigest:
+    """`digest=` says which weights are meant, so that the server need not."""
+
+    def test_replays_without_a_server(self, calls: Calls, ask: MakeRequest) -> None:
+        """What those weights answered is found, and what they did not is a failure."""
+        with StubEndpoint("27 metres", models=["m:latest"], digest="abc") as stub:
+            OllamaChat(base_url=stub.url, model="m").complete(ask("q"), calls)
+
+        away = OllamaChat(base_url="http://127.0.0.1:9", model="m", digest="abc", backoff=0.01)
+        replayed, fresh = away.complete_all([ask("q"), ask("new")], calls)
+
+        assert getattr(replayed, "text", None) == "27 metres"
+        assert "start the server" in str(fresh)
+
+    def test_other_weights_are_not_asked(
+        self, stub: StubEndpoint, calls: Calls, ask: MakeRequest
+    ) -> None:
+        """A server that has other weights gets no question, and both digests are named."""
+        chat = OllamaChat(base_url=stub.url, model="llava", digest="feed")
+        (outcome,) = chat.complete_all([ask()], calls)
+
+        assert isinstance(outcome, EndpointError)
+        assert "'llava' has the digest abc there, but digest=feed is set" in str(outcome)
+        assert stub.chats == []
+
+    def test_the_same_weights_are_asked(
+        self, stub: StubEndpoint, calls: Calls, ask: MakeRequest
+    ) -> None:
+        """Where the server has them, declaring them changes neither reply nor key."""
+        declared = OllamaChat(base_url=stub.url, model="llava", digest="abc")
+        plain = OllamaChat(base_url=stub.url, model="llava")
+
+        assert declared.complete(ask(), calls).text == "27 metres"
+        assert declared.key(ask()) == plain.key(ask())
+
+    def test_is_named_where_nobody_answers(self, ask: MakeRequest) -> None:
+        """Without it a server that is away is an error that names this way out."""
+        with pytest.raises(EndpointError, match=r"start the server.* set digest= beside model="):
+            OllamaChat(base_url="http://127.0.0.1:9", model="m", backoff=0.01).key(ask())

@@ -164,6 +164,78 @@ def test_newer_name_of_the_room(calls: Calls, chat_at: MakeChat, ask: MakeReques
     assert len(stub.chats) == 3
 
 
+def takes_one(reply: Reply) -> Callable[[Received], Reply]:
+    """Script an endpoint that gives this reply to `n`, and tells its seeds otherwise."""
+
+    def script(received: Received) -> Reply:
+        return reply if received.body.get("n", 1) > 1 else Reply(str(received.body["seed"]))
+
+    return script
+
+
+@pytest.mark.parametrize(
+    ("refusal", "sent"),
+    [
+        (Reply(status=400, error="Unsupported value: 'n' does not support 3"), 4),
+        (Reply(status=500, error="Only one completion choice is allowed"), 4),
+        (Reply("0", others=[]), 3),
+        (Reply("0", others=["1"]), 2),
+    ],
+    ids=["refused", "llama.cpp", "ignored", "fewer"],
+)
+def test_samples_one_by_one_where_n_is_not_taken(
+    calls: Calls, chat_at: MakeChat, ask: MakeRequest, refusal: Reply, sent: int
+) -> None:
+    """An endpoint that does not take `n` is asked for each sample, with a seed of its own.
+
+    From then on at once, and each is counted.
+    """
+    with StubEndpoint(takes_one(refusal)) as stub:
+        chat = chat_at(stub)
+        first = chat.complete_all([ask("p", sample=i) for i in range(3)], calls)
+        before = len(stub.chats)
+        second = chat.complete_all([ask("q", sample=i) for i in range(3)], calls)
+
+    for outcomes in (first, second):
+        assert [getattr(outcome, "text", outcome) for outcome in outcomes] == ["0", "1", "2"]
+    assert before == sent
+    assert [received.body.get("n") for received in stub.chats[before:]] == [None] * 3
+    assert calls.sent == before + 3
+    assert calls.asked == calls.sent - (refusal.status != 200)
+
+
+def test_refusal_for_another_reason_is_told(
+    calls: Calls, chat_at: MakeChat, ask: MakeRequest
+) -> None:
+    """What is refused without `n` too is a failure, and says nothing of `n`."""
+    with StubEndpoint(Reply(status=422, error="no")) as stub:
+        chat = chat_at(stub)
+        outcomes = chat.complete_all([ask(sample=i) for i in range(2)], calls)
+
+    assert all("HTTP 422: no" in str(outcome) for outcome in outcomes)
+    assert len(stub.chats) == 2
+    assert chat.samples_at_once
+
+
+@pytest.mark.parametrize(("set_to", "sent"), [(0.0, 0.3), (0.7, 0.7), (None, None)])
+def test_least_temperature(
+    calls: Calls, chat_at: MakeChat, ask: MakeRequest, set_to: float | None, sent: float | None
+) -> None:
+    """A model that is set colder is warmed; a warmer one, and one that takes none, stay."""
+    with StubEndpoint() as stub:
+        chat_at(stub, temperature=set_to).complete(ask(least_temperature=0.3), calls)
+
+    assert stub.chats[0].body.get("temperature") == sent
+
+
+def test_least_temperature_is_in_the_key(chat_at: MakeChat, ask: MakeRequest) -> None:
+    """A warmer request is another call."""
+    with StubEndpoint() as stub:
+        chat = chat_at(stub)
+
+    assert chat.key(ask()) != chat.key(ask(least_temperature=0.3))
+
+
 def test_no_model_named(calls: Calls, ask: MakeRequest) -> None:
     """A chat without a model is a setting that cannot be, found before anything is sent."""
     with pytest.raises(ConfigError, match="which model"):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from harness.llm import Calls, OllamaChat, Request
-from harness.llm.pace import Climb, Clock, Pace
+from harness.llm.pace import Climb, Pace
 from tests.stub_endpoint import StubEndpoint
 
 
@@ -103,44 +103,6 @@ def test_cancelled_waiters_free_their_place() -> None:
         return pace.running
 
     assert asyncio.run(main()) == 1
-
-
-def test_clock_starts_anew_until_all_before_are_answered() -> None:
-    """With two requests ahead, two answers move the deadline and a third does not."""
-
-    async def main() -> list[float]:
-        clock = Clock(10.0, ahead=2)
-        deadlines = []
-        async with clock:
-            for _ in range(4):
-                deadlines.append(clock.deadline)
-                await asyncio.sleep(0.002)
-                clock.another_answered()
-        return deadlines
-
-    first, second, third, fourth = asyncio.run(main())
-
-    assert first < second < third == fourth
-
-
-def test_clock_rings_at_the_deadline_that_was_moved() -> None:
-    """An answer to another request puts the time-out off, and then it comes."""
-
-    async def wait(clock: Clock) -> None:
-        async with clock:
-            await asyncio.sleep(0.06)
-            clock.another_answered()
-            await asyncio.sleep(10.0)
-
-    async def main() -> tuple[float, float]:
-        clock = Clock(0.1, ahead=1)
-        first = clock.deadline
-        with pytest.raises(TimeoutError):
-            await wait(clock)
-        return first, asyncio.get_running_loop().time()
-
-    first, rang = asyncio.run(main())
-    assert first + 0.04 < rang < first + 5.0
 
 
 @pytest.mark.parametrize(("slots", "settles_at"), [(1, 1), (2, 2), (3, 3), (9, 4)])

@@ -1,0 +1,108 @@
+"""llama.cpp in this process, with real if tiny weights."""
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness.errors import ConfigError, ContextOverflowError, EndpointError
+from harness.llm import Calls, LlamaCppChat, Request
+from tests.tiny_gguf import write_tiny_gguf
+
+pytest.importorskip("xllamacpp", reason="needs the extra `llamacpp`")
+pytest.importorskip("gguf", reason="the tests write their weights with gguf")
+
+MakeRequest = Callable[..., Request]
+
+
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_tiny_gguf(tmp_path_factory.mktemp("weights") / "tiny-Q8.gguf")
+
+
+def chat_with(weights: Path, **given: object) -> LlamaCppChat:
+    settings = {"model_path": str(weights), "context": 512, "threads": 1, "max_tokens": 12}
+    return LlamaCppChat(**{**settings, **given})  # type: ignore[arg-type]
+
+
+def test_it_answers_with_counts_and_remembers(
+    weights: Path, calls: Calls, ask: MakeRequest
+) -> None:
+    """A real reply: 12 tokens were allowed, and random weights never stop by themselves."""
+    chat = chat_with(weights)
+    first = chat.complete(ask("2+2?"), calls)
+    again = chat.complete(ask("2+2?"), calls)
+
+    assert (first.output_tokens, first.finish_reason) == (12, "length")
+    assert first.input_tokens is not None
+    assert first.input_tokens > len("user: 2+2?")  # a token a byte
+    assert again.remembered
+    assert chat.label == "tiny-Q8"
+
+
+def test_a_reply_does_not_depend_on_what_was_asked_before(weights: Path, ask: MakeRequest) -> None:
+    """Without prompt cache and with one slot, order changes nothing at temperature 0."""
+    chat, texts = chat_with(weights), ["one", "one two", "three", "one two four"]
+    replies = [
+        {text: chat.complete(ask(text), Calls(None)).text for text in order}
+        for order in (texts, texts[::-1])
+    ]
+
+    assert replies[0] == replies[1]
+    assert len(set(replies[0].values())) > 1
+
+
+def test_a_schema_is_enforced(weights: Path, ask: MakeRequest) -> None:
+    """Even random weights write one of the allowed labels."""
+    schema = {
+        "type": "object",
+        "properties": {"label": {"type": "string", "enum": ["yes", "no"]}},
+        "required": ["label"],
+        "additionalProperties": False,
+    }
+    reply = chat_with(weights, max_tokens=40).complete(ask("?", schema=schema), Calls(None))
+
+    assert reply.text.replace(" ", "").replace("\n", "") in ('{"label":"yes"}', '{"label":"no"}')
+
+
+def test_a_string_of_a_schema_ends(weights: Path, ask: MakeRequest) -> None:
+    """A string without a length would go on for ever: the schema that is sent has one."""
+    schema = {"type": "object", "properties": {"a": {"type": "string", "maxLength": 3}}}
+    reply = chat_with(weights, max_tokens=60).complete(ask("?", schema=schema), Calls(None))
+
+    assert reply.finish_reason == "stop"
+
+
+def test_a_prompt_beyond_the_window_is_refused_by_the_server_too(
+    weights: Path, ask: MakeRequest
+) -> None:
+    """A token a byte is more than any estimate: the server's refusal becomes the overflow."""
+    with pytest.raises(ContextOverflowError, match=r"window|context"):
+        chat_with(weights).complete(ask("lighthouse " * 60), Calls(None))
+
+
+def test_weights_count_by_their_content(weights: Path, tmp_path: Path) -> None:
+    """The same bytes elsewhere are the same model; other bytes under the name are another."""
+    moved = tmp_path / "moved.gguf"
+    moved.write_bytes(weights.read_bytes())
+    other = write_tiny_gguf(tmp_path / weights.name, seed=1)
+
+    identity = chat_with(weights).identity()
+    assert identity["weights"] == hashlib.sha256(weights.read_bytes()).hexdigest()
+    assert chat_with(moved).identity() == identity
+    assert chat_with(other).identity() != identity
+
+
+def test_what_is_missing_is_named(tmp_path: Path, ask: MakeRequest) -> None:
+    """No path, no file, a base_url, a file that is no model: one line each."""
+    with pytest.raises(ConfigError, match="set model_path="):
+        LlamaCppChat().identity()
+    with pytest.raises(ConfigError, match=r"no file .*nowhere\.gguf"):
+        chat_with(tmp_path / "nowhere.gguf").identity()
+    with pytest.raises(ConfigError, match="use chat=openai"):
+        LlamaCppChat(base_url="http://127.0.0.1:8080")
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(b"GGUF and no more")
+    with pytest.raises(EndpointError, match=r"cannot load .*broken\.gguf"):
+        chat_with(broken).complete(ask(), Calls(None))
