@@ -28,7 +28,7 @@ from harness.errors import ConfigError, RunError
 from harness.handover import Handover, handover
 from harness.llm import Calls
 from harness.provenance import now, provenance
-from harness.questions import TestSet, question_line, read_testset, select
+from harness.questions import TestSet, check_evidence, question_line, read_testset, select
 from harness.records import Question, Response
 from harness.store import Run
 from harness.systems import Answerer, Bench, System
@@ -90,6 +90,7 @@ def planned(settings: Collect, how: Composition) -> Plan:
     factors = factors_of(system, how.choices, settings.version)
     check_declared(settings.study, factors)
     corpus = given.facts["corpus"] if given else system.documents(PROJECT)
+    check_evidence(testset, corpus)
     setup = {
         "factors": plain(asdict(given.factors(factors) if given else factors)),
         "corpus": corpus,
@@ -133,7 +134,7 @@ def gather(
         opened(plan, Bench(calls, cache, PROJECT)) as answerer,
     ):
         fresh = ask_all(answerer, todo, plan.system.concurrency, settings.give_up_after, advance)
-        called = {"asked": calls.asked, "remembered": calls.remembered}
+        called = {"asked": calls.asked, "sent": calls.sent, "remembered": calls.remembered}
         made_with = answerer.provenance
         if plan.handover is not None:
             made_with = plan.handover.made_with(made_with)

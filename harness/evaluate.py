@@ -6,7 +6,6 @@ python -m harness.evaluate judge=chat judge.chat.model=...            another ju
 python -m harness.evaluate dry_run=true                               what that would ask and cost
 """
 
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from harness.command import stage
@@ -18,9 +17,9 @@ if TYPE_CHECKING:
 @stage("evaluate")
 def main(settings: "Evaluate", how: "Composition") -> None:
     """Score the runs that the command line names."""
-    from harness.config import shown_path
-    from harness.evaluation import check_unread, evaluate, summary
-    from harness.planning import account, print_plan
+    from harness.account import check_unread, told
+    from harness.evaluation import evaluate
+    from harness.planning import print_plan
     from harness.progress import progress
 
     if settings.dry_run:
@@ -28,11 +27,8 @@ def main(settings: "Evaluate", how: "Composition") -> None:
         return
     with progress("evaluate") as advance:
         done = evaluate(settings, advance)
-    scores = {run: run.scores(settings.judge.label) for run in done.runs}
-    for run, cells in scores.items():
-        print(f"{shown_path(run.path)}: {summary(cells)}")
-    print(account(done.calls), end="")
-    check_unread(chain.from_iterable(scores.values()), settings.most_unread)
+    print(told(done.scores, done.calls))
+    check_unread(done.scores, settings.most_unread)
     print(f"next: python -m harness.report {how.study_words}")
 
 

@@ -1,16 +1,16 @@
 """An evaluation: a judge's verdicts on what runs answered, and the scores they give."""
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from harness.config import PROJECT, Evaluate, project_path, study_path
-from harness.errors import ConfigError, EndpointError, unknown
+from harness.errors import ConfigError, RunError, unknown
 from harness.judge import CHECKS, Case, Judge, OwnCheck, checks_for, read_check
 from harness.llm import Calls
 from harness.metrics import METRICS, PRESETS, Scored, assemble, own_share, resolve
+from harness.provenance import now
 from harness.questions import read_testset, select
 from harness.records import Question, Response, Score, Status, Verdict
 from harness.store import Run, chosen_runs
@@ -18,9 +18,6 @@ from harness.store import Run, chosen_runs
 Advance = Callable[[int, int], None]
 
 OWN_CHECKS = PROJECT / "conf" / "check"
-
-UNREAD = (Status.JUDGE_UNPARSABLE, Status.JUDGE_INCOMPLETE, Status.JUDGE_FAILED)
-"""Reasons that lie with the judge and its endpoint, so that another judge may do better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,26 +59,32 @@ class Wanted:
 class Evaluation:
     """What was done."""
 
-    runs: tuple[Run, ...]
+    scores: Mapping[str, Sequence[Score]]
+    """Run -> what the judge has been asked so far, and what needed no judge."""
     calls: Calls
     """The account of the model calls."""
 
 
 def evaluate(settings: Evaluate, advance: Advance) -> Evaluation:
-    """Write verdicts and scores of every run chosen.
+    """Write verdicts and scores of every run chosen, and what that took.
 
     All responses of all runs go to the judge together, so that what is alike is asked once.
+    Raises RunError, before anything is asked, where another judge goes by the same label.
     """
     wanted = wanted_of(settings.metrics)
     runs = chosen_runs(study_path(settings), settings.runs)
+    judge = settings.judge
+    identities = {run: identity_of(judge, wanted, run) for run in runs}
+    if not settings.again:
+        check_same_judge(judge, identities)
     answers = {run: run.answers for run in runs}
     items = [item for run in runs for item in items_of(run, settings)]
     judged = [item for item in items if item.response.response is not None]
-    judge = settings.judge
     folder = project_path(settings.root) / ".cache"
     with closing(Calls(folder, settings.cache, settings.budget)) as calls:
         cases = [item.case for item in judged]
         labels = judge.judge(cases, wanted.checks, calls, advance, wanted.own)
+    took = record(judge, wanted, runs, calls)
     verdicts = {id(item): rows for item, rows in zip(judged, labels, strict=True)}
     for run in runs:
         mine = [item for item in items if item.run == run]
@@ -91,9 +94,11 @@ def evaluate(settings: Evaluate, advance: Advance) -> Evaluation:
             for item in mine
             for score in scored(item, verdicts.get(id(item), []), wanted, judge)
         ]
-        identity = identity_of(judge, wanted, run)
-        run.write_evaluation(judge.label, identity, rows, scores, answers[run])
-    return Evaluation(tuple(runs), calls)
+        run.write_evaluation(
+            judge.label, identities[run], rows, scores, answers[run], settings.again
+        )
+        run.log_evaluation(took)
+    return Evaluation({run.name: run.scores(judge.label) for run in runs}, calls)
 
 
 def wanted_of(names: Sequence[str]) -> Wanted:
@@ -136,6 +141,37 @@ def identity_of(judge: Judge, wanted: Wanted, run: Run) -> dict[str, Any]:
     return {**judge.identity(), **({"own": made} if made else {})}
 
 
+def check_same_judge(judge: Judge, identities: Mapping[Run, Mapping[str, Any]]) -> None:
+    """Raise RunError where a run holds labels that the same label stands for with other settings.
+
+    The rows of the two could not be told apart.
+    """
+    for run, identity in identities.items():
+        changed = run.changed(judge.label, identity)
+        if changed.settings:
+            ways = ["python -m harness.evaluate again=true replaces what it said"]
+            if changed.itself:
+                ways.insert(0, "judge.name=<label> puts this one beside it")
+            raise RunError(
+                f"{run.name}: '{judge.label}' judged it under other settings ({changed}): "
+                + ", ".join(ways)
+            )
+
+
+def record(judge: Judge, wanted: Wanted, runs: Sequence[Run], calls: Calls) -> dict[str, Any]:
+    """Return what an evaluation took, over all its runs: what is alike was asked once for all."""
+    return {
+        "judge": judge.label,
+        "identity": judge.identity(),
+        "ended": now(),
+        "metrics": [*wanted.metrics, *(check.name for check in wanted.own)],
+        "runs": [run.name for run in runs],
+        "calls": {"asked": calls.asked, "sent": calls.sent, "remembered": calls.remembered},
+        "tokens": {model: list(tokens) for model, tokens in calls.tokens.items()},
+        "repairs": dict(calls.repairs),
+    }
+
+
 def scored(item: Item, verdicts: Sequence[Verdict], wanted: Wanted, judge: Judge) -> list[Score]:
     """Return one row a metric: a value, or NA with its reason."""
     evidence = assemble(item.response, item.question, verdicts)
@@ -157,27 +193,3 @@ def scored(item: Item, verdicts: Sequence[Verdict], wanted: Wanted, judge: Judge
         )
         for name, score, judged in found
     ]
-
-
-def check_unread(scores: Iterable[Score], most: float) -> None:
-    """Raise EndpointError where the judge left more than this share of its cells unscored."""
-    judged = [score for score in scores if score.judge is not None]
-    unread = [score for score in judged if score.status in UNREAD]
-    if judged and len(unread) / len(judged) > most:
-        raise EndpointError(
-            f"the judge gave no usable reply for {len(unread)} of {len(judged)} cells, which are "
-            f"NA now (most_unread={most:g} is allowed); python -m harness.doctor tells what ails it"
-        )
-
-
-def summary(scores: Iterable[Score]) -> str:
-    """Say how many cells were scored, and count the NA by reason."""
-    cells = list(scores)
-    reasons: dict[str, int] = defaultdict(int)
-    for score in cells:
-        if score.value is None:
-            reasons[score.status] += 1
-    told = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
-    return f"{len(cells) - sum(reasons.values())} of {len(cells)} cells scored" + (
-        f" (NA: {told})" if told else ""
-    )

@@ -1,9 +1,10 @@
-"""The bill of an evaluation: before it, what would be asked; after it, what was."""
+"""The bill of an evaluation, before it: what would be asked, and what that would cost."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
 
+from harness.account import WIDTH, folded
 from harness.config import Evaluate, project_path, study_path
 from harness.evaluation import Wanted, items_of, wanted_of
 from harness.judge import ChatJudge, Planned, checks_for
@@ -24,6 +25,8 @@ class Sum:
     """Of those to send, at most."""
     exact: bool
     """False where some rest on claims that are not taken yet."""
+    replies: int
+    """To those to send: more than calls where one brings several samples."""
 
     @property
     def to_send(self) -> int:
@@ -80,6 +83,7 @@ def summed(planned: Iterable[Planned]) -> Sum:
         prompt_tokens=sum(row.prompt_tokens for row in sent),
         reply_tokens=sum(row.reply_tokens for row in sent),
         exact=all(row.exact for row in distinct),
+        replies=sum(row.replies for row in sent),
     )
 
 
@@ -100,9 +104,9 @@ def print_plan(settings: Evaluate) -> None:
     table.add_row("all", "identical calls folded", *cells(found.total), style="bold")
     console = Console()
     if not console.is_terminal:
-        console.width = 120
+        console.width = WIDTH
     console.print(table)
-    print("\n".join(notes(settings, found.total)))
+    print("\n".join(map(folded, notes(settings, found.total))))
 
 
 def cells(needed: Sum) -> list[str]:
@@ -129,6 +133,11 @@ def notes(settings: Evaluate, total: Sum) -> list[str]:
             "<= calls: some rest on claims that are not taken yet; each asks for one call at most, "
             "with claims reckoned at twice their text"
         )
+    if total.replies > total.to_send:
+        lines.append(
+            f"several samples of a prompt are one call ({total.replies:,} replies in all); an "
+            "endpoint that gives one reply a call is asked for each, which is more calls"
+        )
     if isinstance(judge.embedder, Remote):
         lines.append("calls of the embedder are not counted")
     lines.append(money(total, settings.budget.prices.get(model), usual, model))
@@ -143,7 +152,7 @@ def money(total: Sum, price: Price | None, usual: Usual | None, model: str) -> s
     most = dollars(price, total.prompt_tokens, total.reply_tokens)
     if usual is None or usual.output_tokens is None:
         return f"money: at most {most:.2f} USD at {price.input:g}/{price.output:g} a million tokens"
-    expected = dollars(price, total.prompt_tokens, round(usual.output_tokens * total.to_send))
+    expected = dollars(price, total.prompt_tokens, round(usual.output_tokens * total.replies))
     return (
         f"money: about {expected:.2f} USD with replies of {usual.output_tokens:.0f} tokens, as "
         f"{usual.calls} calls had; at most {most:.2f}"
@@ -165,21 +174,3 @@ def duration(total: Sum, usual: Usual | None, judge: ChatJudge) -> str:
         f"time: about {minutes:.1f} minutes at {usual.seconds:.2f} s a call, as {usual.calls} "
         f"calls took, {at_once} at once"
     )
-
-
-def account(calls: Calls) -> str:
-    """Say what was asked and what was remembered, in a line; nothing where no model was."""
-    if not calls.asked and not calls.remembered:
-        return ""
-    read = sum(tokens[0] for tokens in calls.tokens.values())
-    written = sum(tokens[1] for tokens in calls.tokens.values())
-    spent = f" ({calls.sent} requests, {read:,} + {written:,} tokens{paid(calls)})"
-    return f"calls: {calls.asked} asked{spent if calls.asked else ''}, {calls.remembered} known\n"
-
-
-def paid(calls: Calls) -> str:
-    """Say what the calls cost, where the price of every model is known."""
-    prices: Mapping[str, Price] = calls.budget.prices
-    if not calls.tokens or set(calls.tokens) - set(prices):
-        return ""
-    return ", " + format(calls.spent.usd(prices), ".2f") + " USD"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 @stage("study")
 def main(settings: "StudyRun", how: "Composition") -> None:
     """Collect, evaluate and report the whole study."""
+    from harness.account import check_unread, told
     from harness.collection import collect
     from harness.config import compose
     from harness.errors import ConfigError
@@ -36,7 +37,9 @@ def main(settings: "StudyRun", how: "Composition") -> None:
         print(f"collected {run.name}", flush=True)
     chosen = f"runs=[{','.join(names)}]"
     with progress("evaluate") as advance:
-        evaluate(compose("evaluate", [*words_for("evaluate", how), chosen])[0], advance)
+        done = evaluate(compose("evaluate", [*words_for("evaluate", how), chosen])[0], advance)
+    print(told(done.scores, done.calls), flush=True)
+    check_unread(done.scores, settings.most_unread)
     report(*compose("report", [*words_for("report", how), chosen]))
 
 

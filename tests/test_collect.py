@@ -28,7 +28,7 @@ def test_a_run_is_a_folder(shell: Command, study: Study) -> None:
     assert "27" in frame["response"][0]
     assert facts(run)["counts"] == {"questions": 3, "answered": 3, "failed": 0}
     assert "3 of 3 answered" in done.stdout
-    assert "next: python -m harness.evaluate study=demo" in done.stdout
+    assert "next: python -m harness.evaluate study=demo_baseline" in done.stdout
 
 
 def test_the_record_says_what_made_the_run(command: Command, study: Study) -> None:
@@ -262,3 +262,35 @@ def test_calls_are_remembered_in_one_store(command: Command, study: Study) -> No
     assert {"calls", "vectors"} <= tables
     assert not (study.folder / "outputs").exists()
     assert not (study.folder / "multirun").exists()
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "+variant.chat.extra.api_key=sk-12345",
+        "+variant.chat.extra={headers: {Authorization: 'Bearer sk-12345'}}",
+    ],
+)
+@pytest.mark.parametrize("sweep", [[], ["-m"]])
+def test_a_secret_is_no_setting(
+    word: str, sweep: list[str], command: Command, study: Study
+) -> None:
+    """A key on the command line is refused in one line, and written nowhere."""
+    model = ("chat=openai", "variant.chat.model=m", "+variant.chat.extra.stop_token_ids=[1]")
+    done = command("collect", *sweep, "variant=text_k4", *study.words, *model, word)
+
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "looks like a secret" in done.stderr
+    assert "chat.api_key_env=<name>" in done.stderr
+    files = [path for path in (study.folder / "runs").rglob("*") if path.is_file()]
+    assert not [path for path in files if b"sk-12345" in path.read_bytes()]
+
+
+def test_a_secret_in_a_file_is_refused_too() -> None:
+    """A study's own YAML reaches the model without passing the command line."""
+    from harness.errors import ConfigError
+    from harness.llm import OllamaChat, OpenAIChat
+
+    for kind in (OpenAIChat, OllamaChat):
+        with pytest.raises(ConfigError, match=r"^extra.headers.x-api-key looks like a secret"):
+            kind(model="m", extra={"reasoning_effort": "low", "headers": {"x-api-key": "sk-1"}})

@@ -86,6 +86,29 @@ def test_what_is_alike_is_asked_once(evaluate: Evaluate, stub: StubEndpoint) -> 
     assert len(stub.chats) == 18
 
 
+def too_wide(text: str) -> list[str]:
+    """Return the lines that a terminal of 100 columns breaks, commands to be pasted left out."""
+    return [line for line in text.splitlines() if len(line) > 100 and line[:5] != "next:"]
+
+
+def test_lines_fit_the_terminal(evaluate: Evaluate, folder: Path, stub: StubEndpoint) -> None:
+    """Bill and account hold 100 columns, also where the run's name is long and much is NA."""
+    (folder / "text_k4").rename(folder / ("long-" * 19))
+    run = Run(folder / ("long-" * 19))
+    run.finish({**json.loads((run.path / "run.json").read_text()), "name": run.name})
+    price = "+budget.prices={stub: {input: 1000.0, output: 2.0}}"
+    everything = "metrics=[ragas,ragchecker,cites_policy]"
+    stub.script = "I cannot evaluate this"
+    words = (price, everything, "judge.strictness=1", "most_unread=1")
+
+    bill = evaluate("dry_run=true", *words)
+    done = evaluate(*words)
+
+    assert "long-" * 19 + ":" in done.stdout
+    assert "judge_unparsable" in done.stdout
+    assert too_wide(bill.stdout + done.stdout) == []
+
+
 def test_second_run_asks_nothing(evaluate: Evaluate, stub: StubEndpoint, folder: Path) -> None:
     """The same evaluation again sends no call and writes the same bytes."""
     evaluate()
@@ -170,6 +193,11 @@ class TestDryRun:
         evaluate("limit=1")
         after = evaluate("dry_run=true", price)
         assert "USD with replies of 7 tokens, as 9 calls had" in after.stdout
+
+    def test_list_prices(self, evaluate: Evaluate) -> None:
+        """A model that conf/prices.yaml has is reckoned at its price."""
+        done = evaluate("dry_run=true", "judge.chat.model=gpt-4.1-mini")
+        assert "USD at 0.4/1.6 a million tokens" in done.stdout
 
     def test_a_judge_without_a_model(self, command: Command, folder: Path) -> None:
         """The embedded judge asks nobody."""
@@ -267,14 +295,21 @@ counts: says_it
     def test_changed_words_are_asked_anew(
         self, evaluate: Evaluate, colour: Path, stub: StubEndpoint, folder: Path
     ) -> None:
-        """Labels of the old wording are not kept beside those of the new."""
-        evaluate(f"metrics=[{colour}]")
+        """Labels of the old wording give way to the new on demand only, and nothing else does."""
+        evaluate(f"metrics=[context_recall,{colour}]")
+        asked = len(stub.chats)
         colour.write_text(self.YAML.replace("colour the", "colours the"), encoding="utf-8")
 
-        evaluate(f"metrics=[{colour}]", "limit=1")
+        refused = evaluate(f"metrics=[{colour}]", "limit=1")
+        assert refused.returncode == 1
+        assert "colour.question" in refused.stderr
+        assert "judge.name" not in refused.stderr
+        assert len(stub.chats) == asked
+        evaluate(f"metrics=[{colour}]", "limit=1", "again=true")
 
-        assert len(stub.chats) == 9
-        assert {question for question, _ in scores(folder)} == {"q1"}
+        assert len(stub.chats) == asked + 3
+        assert {question for question, metric in scores(folder) if metric == "colour"} == {"q1"}
+        assert ("q2", "context_recall") in scores(folder)
 
     def test_is_planned(self, evaluate: Evaluate, colour: Path) -> None:
         """A dry run counts it under its name."""

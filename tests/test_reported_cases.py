@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -145,14 +146,90 @@ def test_equal_questions_have_their_own_reference(
     assert scores(root)["q2", "recall"] == (0.0, "ok")
 
 
-def test_requests_that_were_sent_are_told(evaluate: Evaluate, stub: StubEndpoint) -> None:
-    """H07: the account has the requests that were sent, tries included, beside the calls."""
-    turns = itertools.count()
-    stub.script = lambda received: (
-        Reply(status=500) if next(turns) == 0 else in_good_faith(received)
-    )
-    done = evaluate("limit=1", "judge.chat.retries=2")
-    assert "calls: 2 asked (3 requests" in done.stdout
+def judged(root: Path, run: str = "text_k4") -> dict[str, Any]:
+    """Return what the run's record says of its last evaluation."""
+    return Run(root / "written" / run).evaluations()[-1]
+
+
+class TestRepairs:
+    """C10: replies that could not be used as they came are counted, for each judge."""
+
+    def test_a_preface_is_no_repair(
+        self, evaluate: Evaluate, root: Path, stub: StubEndpoint
+    ) -> None:
+        """A sentence before a fence is left outside, and nothing has to be asked again."""
+        stub.script = lambda received: f"以下是結果：\n```json\n{in_good_faith(received)}\n```"
+        done = evaluate()
+
+        assert all(status == "ok" for _, status in scores(root).values())
+        assert "asked again" not in done.stdout
+        assert judged(root)["repairs"] == {}
+
+    def test_what_misses_a_field_is_counted(
+        self, evaluate: Evaluate, root: Path, stub: StubEndpoint
+    ) -> None:
+        """Two replies miss `verdict`: one is mended by the repair call, the other by a fresh one.
+
+        A third was cut by its length, and is whole with more room.
+        """
+
+        def script(received: Received) -> str | Reply:
+            asked, said = asked_of(received.messages), in_good_faith(received)
+            number = next(n for n in range(1, 5) if f"{n}號塔" in received.prompt)
+            tries[number, "claims" in asked] += 1
+            turn = tries[number, "claims" in asked]
+            if "claims" not in asked or number == 4 or turn > number:
+                return said
+            if number == 3:
+                return Reply(said[:9], finish_reason="length") if turn == 1 else said
+            return '{"verdicts": [{"id": 1, "reason": "r"'
+
+        tries: Counter[tuple[int, bool]] = Counter()
+        stub.script = script
+        done = evaluate("judge.name=A")
+
+        assert all(status == "ok" for _, status in scores(root).values())
+        said = "replies asked again: 3 (1 with more room, 2 told what was wrong, 1 afresh)"
+        assert said in done.stdout
+        found = {"replies": 3, "more_room": 1, "repair": 2, "fresh": 1}
+        assert (judged(root)["judge"], judged(root)["repairs"]) == ("A", found)
+
+        replayed = evaluate("judge.name=A")
+        assert "calls: 0 asked" in replayed.stdout
+        assert judged(root)["repairs"] == found
+
+
+class TestRequests:
+    """H07: the record has the requests that were sent, tries included, beside the calls."""
+
+    def test_of_a_judge(self, evaluate: Evaluate, stub: StubEndpoint, root: Path) -> None:
+        """Two calls and one try that failed are three requests, told and kept."""
+        turns = itertools.count()
+        stub.script = lambda received: (
+            Reply(status=500) if next(turns) == 0 else in_good_faith(received)
+        )
+        done = evaluate("limit=1", "judge.chat.retries=2")
+
+        assert "calls: 2 asked (3 requests" in done.stdout
+        assert judged(root)["calls"] == {"asked": 2, "sent": 3, "remembered": 0}
+        assert judged(root)["runs"] == ["text_k4"]
+
+    def test_of_a_run(self, command: Command, study: Study) -> None:
+        """Three questions, of which the first is refused once, took four requests."""
+        turns = itertools.count()
+        script = lambda _: Reply(status=500) if next(turns) == 0 else "27公尺"  # noqa: E731
+        with StubEndpoint(script) as generator:
+            done = command(
+                "collect", "variant=text_k4", *study.words, "chat=openai", "captioner=none",
+                f"variant.chat.base_url={generator.base_url}", "variant.chat.model=stub",
+                "variant.chat.backoff=0.01",
+            )  # fmt: skip
+
+        assert done.returncode == 0, done.stderr
+        run = study.run("text_k4-captioner-none-chat-openai-chat.model-stub-index.chunk_size-40")
+        calls = Run(run).facts()["calls"]
+        assert (calls["sent"], len(generator.chats)) == (4, 4)
+        assert calls["asked"] == 3
 
 
 class TestAnotherJudge:
@@ -166,11 +243,59 @@ class TestAnotherJudge:
         by_judge = frame.groupby("judge")["question_id"].apply(list).to_dict()
         assert by_judge == {"A": ["q1", "q2"], "B": ["q3", "q4"]}
 
-    def test_under_the_same_name(self, evaluate: Evaluate, root: Path) -> None:
-        """A judge that was changed under its name drops what it said before the change."""
+    @pytest.mark.parametrize(
+        ("word", "differs"),
+        [
+            ("judge.chat.temperature=0.7", "chat.temperature 0.0, now 0.7"),
+            ("judge.language=en", 'language "zh_hant", now "en"; prompts.claims; '),
+            ("judge.chat.model=other", 'chat.model "stub", now "other"'),
+        ],
+    )
+    def test_under_the_same_name(
+        self, word: str, differs: str, evaluate: Evaluate, root: Path, stub: StubEndpoint
+    ) -> None:
+        """Other sampling, prompts or model under one name: one line; nothing is asked or lost."""
         evaluate("questions=[q1,q2]", "judge.name=A")
-        evaluate("questions=[q3,q4]", "judge.name=A", "judge.reply_tokens=2048")
+        asked = len(stub.chats)
+
+        done = evaluate("questions=[q3,q4]", "judge.name=A", word)
+
+        assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+        assert f"text_k4: 'A' judged it under other settings ({differs}" in done.stderr
+        assert "judge.name=<label> puts this one beside it" in done.stderr
+        assert len(stub.chats) == asked
+        assert {question for question, _ in scores(root)} == {"q1", "q2"}
+
+    def test_other_weights_under_the_same_name(
+        self, evaluate: Evaluate, root: Path, stub: StubEndpoint
+    ) -> None:
+        """A model that was pulled anew is another judge."""
+        ollama = ("chat@judge.chat=ollama", f"judge.chat.base_url={stub.url}")
+        stub.models = ["stub:latest"]
+        evaluate("questions=[q1,q2]", *ollama)
+        assert {question for question, _ in scores(root)} == {"q1", "q2"}
+
+        with StubEndpoint(in_good_faith, models=["stub:latest"], digest="feed") as other:
+            done = evaluate("questions=[q3]", *ollama, f"judge.chat.base_url={other.url}")
+
+        assert done.returncode == 1
+        assert '(chat.digest "sha256:0123", now "feed")' in done.stderr
+
+    def test_replaced_on_demand(self, evaluate: Evaluate, root: Path) -> None:
+        """`again=true` drops what was said under the other settings."""
+        evaluate("questions=[q1,q2]", "judge.name=A")
+        done = evaluate(
+            "questions=[q3,q4]", "judge.name=A", "judge.reply_tokens=2048", "again=true"
+        )
+        assert done.returncode == 0, done.stderr
         assert {question for question, _ in scores(root)} == {"q3", "q4"}
+
+    def test_the_embedded_judge(self, command: Command, root: Path) -> None:
+        """It is held to its thresholds too."""
+        words = (f"root={root}", "study.name=written", "metrics=[faithfulness]", "judge=overlap")
+        command("evaluate", *words)
+        done = command("evaluate", *words, "judge.entailed_from=0.9")
+        assert "(entailed_from 0.55, now 0.9): judge.name=<label>" in done.stderr
 
     def test_the_same_judge_goes_on(self, evaluate: Evaluate, root: Path) -> None:
         """An unchanged judge adds to what it said."""

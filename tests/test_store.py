@@ -68,7 +68,7 @@ def test_half_an_emoji_does_not_cost_the_table(tmp_path: Path) -> None:
 
     first, second = Run(tmp_path).responses()
 
-    assert first.response == "ok?"
+    assert first.response == "ok\ufffd"
     assert second == RESPONSE
 
 
@@ -112,14 +112,65 @@ def test_the_same_judge_adds_what_it_had_not_said(tmp_path: Path) -> None:
     assert run.scores() == [score(metric="recall"), score(value=0.5)]
 
 
-def test_a_changed_judge_keeps_nothing_of_its_former_self(tmp_path: Path) -> None:
+class TestAChangedJudge:
     """Labels of other rules or prompts under one name never stand in one table."""
-    run = Run(tmp_path)
-    run.write_evaluation("overlap", {"rules": 1}, [verdict()], [score(), score(None, "free")])
-    run.write_evaluation("overlap", {"rules": 2}, [], [score(metric="recall")])
 
-    assert run.verdicts() == []
-    assert run.scores() == [score(None, "free"), score(metric="recall")]
+    def test_is_refused(self, tmp_path: Path) -> None:
+        """Nothing is written over, and the error names what differs."""
+        run = Run(tmp_path)
+        run.write_evaluation("overlap", {"rules": 1}, [verdict()], [score()])
+
+        with pytest.raises(RunError, match=r"'overlap' labelled it .*: rules 1, now 2$"):
+            run.write_evaluation("overlap", {"rules": 2}, [], [score(metric="recall")])
+
+        assert run.verdicts() == [verdict()]
+        assert run.scores() == [score()]
+
+    def test_replaces_its_former_self_on_demand(self, tmp_path: Path) -> None:
+        """With `again` nothing is kept of it, but what needed no judge."""
+        run = Run(tmp_path)
+        run.write_evaluation("overlap", {"rules": 1}, [verdict()], [score(), score(None, "free")])
+        run.write_evaluation("overlap", {"rules": 2}, [], [score(metric="recall")], again=True)
+
+        assert run.verdicts() == []
+        assert run.scores() == [score(None, "free"), score(metric="recall")]
+        assert run.judges() == {"overlap": {"rules": 2}}
+
+    def test_a_reworded_check_costs_its_own_labels(self, tmp_path: Path) -> None:
+        """Of the judge's other labels, and of checks that are new, nothing is touched."""
+        run = Run(tmp_path)
+        first = {"rules": 1, "own": {"polite": {"question": "Polite?"}}}
+        rows = [verdict(), verdict(check="polite")]
+        run.write_evaluation("overlap", first, rows, [score(), score(metric="polite")])
+        second = {"rules": 1, "own": {"polite": {"question": "Kind?"}, "brief": {}}}
+        changed = run.changed("overlap", second)
+
+        assert changed.settings == ('polite.question "Polite?", now "Kind?"',)
+        run.write_evaluation("overlap", second, [], [score(metric="brief")], again=True)
+
+        assert run.verdicts() == [verdict()]
+        assert run.scores() == [score(), score(metric="brief")]
+
+    def test_many_changes_are_counted(self, tmp_path: Path) -> None:
+        """Four settings are named, without values as long as a hash; the others are counted."""
+        run = Run(tmp_path)
+        run.write_evaluation("j", {"prompts": dict.fromkeys("abcdef", "0" * 64)}, [], [])
+        changed = run.changed("j", {"prompts": dict.fromkeys("abcdef", "1" * 64)})
+
+        assert str(changed) == "prompts.a; prompts.b; prompts.c; prompts.d; and 2 more"
+
+
+def test_evaluations_are_logged_with_the_answers(tmp_path: Path) -> None:
+    """A line an evaluation, in any writing; answers that may change take theirs along."""
+    run = Run(tmp_path)
+    assert run.evaluations() == []
+
+    for judge in ("overlap", "燈\u2028塔"):
+        run.log_evaluation({"judge": judge})
+
+    assert run.evaluations() == [{"judge": "overlap"}, {"judge": "燈\u2028塔"}]
+    run.reopen()
+    assert run.evaluations() == []
 
 
 def test_a_folder_without_run_json_is_no_run(tmp_path: Path) -> None:

@@ -89,6 +89,8 @@ class Evaluate(Stage):
     """budget.calls=, .tokens=, .usd= or .minutes=: what the judge may spend."""
     most_unread: float = 0.2
     """Share of cells that the judge may leave without a score before this is a failure."""
+    again: bool = False
+    """Replace what a judge of the same label said under other settings."""
 
 
 @dataclass
@@ -140,10 +142,19 @@ class StudyRun(Stage):
     """Collect, evaluate and report every variant that the study lists."""
 
     version: str | None = None
+    """A label for the same systems before and after a repair."""
     again: bool = False
+    """Collect finished runs once more; the old ones are kept under another name."""
     give_up_after: int = 3
+    """Stop when so many questions of a variant in a row fail."""
     metrics: list[str] = field(default_factory=lambda: ["articles"])
+    """Names of metrics, presets and checks in `conf/check`, or a check's file."""
+    budget: Budget = field(default_factory=Budget)
+    """budget.calls=, .tokens=, .usd= or .minutes=: what the judge may spend."""
+    most_unread: float = 0.2
+    """Share of cells that may lack a score; above it nothing is reported."""
     language: str = "en"
+    """Of the report: en, ja, zh_hant or zh_hans."""
 
 
 STAGES: dict[str, type[Stage]] = {

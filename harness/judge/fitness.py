@@ -74,7 +74,8 @@ def reachable(chat: Chat, calls: Calls) -> Point:
         reply = chat.complete(hello, calls)
     except EndpointError as error:
         return Point("reachable", Level.UNFIT, f"no: {error}", "mend this first")
-    return Point("reachable", Level.FIT, f"yes, {chat.label} answered in {reply.seconds:.2f} s")
+    took = "" if reply.seconds is None else f" in {reply.seconds:.2f} s"
+    return Point("reachable", Level.FIT, f"yes, {chat.label} answered{took}")
 
 
 def structured(chat: Chat, calls: Calls) -> Point:

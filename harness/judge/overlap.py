@@ -1,7 +1,7 @@
 """The embedded judge: no language model, shared pieces of text. A stated baseline."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from harness.judge.cases import Finding, Job, Kind
@@ -50,14 +50,16 @@ class OverlapJudge(Judge):
     """Share of a claim's pieces that one stretch of the premise must hold, 0 to 1."""
     useful_from: float = 0.4
     """Share of the question's and the reference's pieces that a passage must hold, 0 to 1."""
+    name: str = field(default="overlap", metadata={"factor": False})
+    """What is written in the judge column."""
 
     @property
     def label(self) -> str:
-        return "overlap"
+        return self.name
 
     @property
     def measured(self) -> tuple[Measured, ...]:
-        return MEASURED if self == OverlapJudge() else ()
+        return MEASURED if replace(self, name="overlap") == OverlapJudge() else ()
 
     def identity(self) -> dict[str, object]:
         return {

@@ -10,6 +10,7 @@ from typing import Any
 
 from harness.errors import RunError, pick
 from harness.records import Response, Score, Verdict
+from harness.store.changed import Changed, changed_since
 from harness.store.tables import (
     RESPONSES,
     SCORES,
@@ -22,6 +23,8 @@ from harness.store.tables import (
     write_rows,
     write_whole,
 )
+
+EVALUATIONS = "evaluations.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +104,21 @@ class Run:
         judges: dict[str, Any] = json.loads(said)
         return judges
 
+    def changed(self, judge: str, identity: Mapping[str, Any]) -> Changed:
+        """Return what differs from when a judge of this label labelled the run."""
+        return changed_since(self.judges().get(judge), json.loads(json.dumps(identity)))
+
+    def evaluations(self) -> list[dict[str, Any]]:
+        """Return what each evaluation of these answers took, the first one first."""
+        text = self.file(EVALUATIONS) or b""
+        return [json.loads(line) for line in text.decode().split("\n") if line]
+
+    def log_evaluation(self, record: Mapping[str, Any]) -> None:
+        """Add a line that says who judged, and what that took."""
+        with self.locked():
+            line = json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
+            self.write_text(EVALUATIONS, (self.file(EVALUATIONS) or b"").decode() + line)
+
     @property
     def answers(self) -> str:
         """SHA-256 of the answers as they are now: what verdicts and scores belong to."""
@@ -113,11 +131,11 @@ class Run:
         verdicts: Sequence[Verdict],
         scores: Sequence[Score],
         answers: str | None = None,
+        again: bool = False,
     ) -> None:
         """Write one judge's verdicts and scores beside those of other judges.
 
-        What the same judge said of other questions, checks and metrics stays too, unless
-        something that shapes its labels has changed since.
+        What the same judge said of other questions, checks and metrics stays too.
 
         Args:
             judge: Its label in the tables.
@@ -125,33 +143,40 @@ class Run:
             verdicts: Its new rows.
             scores: Its new rows, and those that needed no judge.
             answers: What `answers` was when they were judged; None where nothing ran between.
+            again: Whether what it said under other settings is replaced: of a check of one's
+                own that was reworded the labels of this check, else everything.
 
         Raises:
-            RunError: The run was collected anew meanwhile.
+            RunError: The run was collected anew meanwhile, or holds labels of another judge
+                under this label.
         """
         with self.locked():
             if answers is not None and answers != self.answers:
                 raise RunError(f"{self.path} was collected anew while judged; evaluate it again")
-            judges = self.judges()
-            unchanged = judges.get(judge) == json.loads(json.dumps(identity))
+            changed = self.changed(judge, identity)
+            if changed.settings and not again:
+                raise RunError(
+                    f"{self.path}: '{judge}' labelled it under other settings: {changed}"
+                )
             checks = {(v.question_id, v.repeat, v.check) for v in verdicts}
             cells = {(s.question_id, s.repeat, s.metric) for s in scores}
             kept_verdicts = [
                 v
                 for v in self.verdicts()
                 if v.judge != judge
-                or (unchanged and (v.question_id, v.repeat, v.check) not in checks)
+                or (changed.keeps(v.check) and (v.question_id, v.repeat, v.check) not in checks)
             ]
             kept_scores = [
                 s
                 for s in self.scores()
                 if s.judge not in (None, judge)
                 or (
-                    (unchanged or s.judge is None)
+                    (s.judge is None or changed.keeps(s.metric))
                     and (s.question_id, s.repeat, s.metric) not in cells
                 )
             ]
-            metadata = {"judges": json.dumps({**judges, judge: identity}, ensure_ascii=False)}
+            judges = {**self.judges(), judge: identity}
+            metadata = {"judges": json.dumps(judges, ensure_ascii=False)}
             rows = [asdict(verdict) for verdict in [*kept_verdicts, *verdicts]]
             write_rows(self.table("verdicts"), VERDICTS, rows, metadata)
             rows = [asdict(score) for score in [*kept_scores, *scores]]
@@ -159,7 +184,7 @@ class Run:
 
     def reopen(self) -> None:
         """Make a run unfinished again, and forget scores of answers that may change."""
-        for name in ("run.json", "scores.parquet", "verdicts.parquet"):
+        for name in ("run.json", "scores.parquet", "verdicts.parquet", EVALUATIONS):
             (self.path / name).unlink(missing_ok=True)
 
     def copy_in(self, file: Path, name: str) -> None:

@@ -1,6 +1,7 @@
 """The tables of a run: their columns spelled out, rows to Parquet and back."""
 
 import json
+import logging
 import os
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -13,7 +14,9 @@ import pyarrow.parquet as pq
 from harness.errors import RunError
 from harness.records import Passage, Response
 
-VERSION = 1
+log = logging.getLogger(__name__)
+
+VERSION = 2
 """Of the files at rest; raised whenever an older reader would misread them."""
 
 PASSAGE = pa.struct(
@@ -45,6 +48,7 @@ RESPONSES = pa.schema(
         ("generation_seconds", pa.float64()),
         ("input_tokens", pa.int64()),
         ("output_tokens", pa.int64()),
+        ("call", pa.string()),
         ("error", pa.string()),
     ]
 )
@@ -140,6 +144,12 @@ def arrow_table(rows: list[dict[str, Any]], schema: pa.Schema) -> pa.Table:
 def response_row(response: Response) -> dict[str, Any]:
     """Return a response as a row of `responses.parquet`."""
     row = asdict(response)
+    if response.response is not None and not is_utf8(response.response):
+        log.warning(
+            "question '%s': the answer holds half of a character (a cut emoji, say); U+FFFD "
+            "stands for it",
+            response.question_id,
+        )
     for passage in response.passages:
         if not isinstance(passage.text, str):
             raise RunError(
@@ -162,12 +172,21 @@ def response_from(row: Mapping[str, Any]) -> Response:
 def mended(value: Any) -> Any:
     """Return the value with halves of surrogate pairs replaced: UTF-8 cannot hold them."""
     if isinstance(value, str):
-        return value if is_utf8(value) else value.encode("utf-8", "replace").decode()
+        return value if is_utf8(value) else readable(value)
     if isinstance(value, list):
         return [mended(entry) for entry in value]
     if isinstance(value, dict):
         return {key: mended(entry) for key, entry in value.items()}
     return value
+
+
+def readable(text: str) -> str:
+    r"""Return a text with U+FFFD for each half of a surrogate pair that has lost its other half.
+
+    >>> readable("ok\ud83d"), readable("\ud83d\ude00")
+    ('ok�', '😀')
+    """
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def is_utf8(text: str) -> bool:

@@ -1,0 +1,84 @@
+"""What the whole study passes on to its evaluation: the budget, and what may stay unread."""
+
+from collections.abc import Callable, Iterator
+
+import pandas as pd
+import pytest
+
+from harness.store import Run
+from tests.conftest import Command, Done, Study
+from tests.stub_endpoint import Received, StubEndpoint
+from tests.written import asked_of, honest
+
+RUN = "text_k4-captioner-none-chat-extractive-index.chunk_size-40"
+
+
+@pytest.fixture
+def stub() -> Iterator[StubEndpoint]:
+    def in_good_faith(received: Received) -> str:
+        return honest(asked_of(received.messages))
+
+    with StubEndpoint(in_good_faith) as running:
+        yield running
+
+
+@pytest.fixture
+def run_study(command: Command, study: Study, stub: StubEndpoint) -> Callable[..., Done]:
+    """Run a study of one variant with the stub as its judge."""
+
+    def run(*words: str) -> Done:
+        mine = [*study.words, "study.variants=[text_k4]", "chat=extractive", "captioner=none"]
+        judge = ["judge=chat", f"judge.chat.base_url={stub.base_url}", "judge.chat.model=stub"]
+        more = ["judge.chat.concurrency=1", "judge.chat.retries=0", "metrics=[faithfulness]"]
+        return command("study", *mine, *judge, *more, *words)
+
+    return run
+
+
+RunStudy = Callable[..., Done]
+
+
+def statuses(study: Study) -> list[str]:
+    return list(pd.read_parquet(study.run(RUN) / "scores.parquet")["status"])
+
+
+def test_budget(run_study: RunStudy, study: Study, stub: StubEndpoint) -> None:
+    """A limit holds for the judge's calls, is told before the report, and can be raised."""
+    done = run_study("budget.calls=2")
+
+    assert done.returncode == 0, done.stderr
+    assert len(stub.chats) == 2
+    assert f"{RUN}: 0 of 3 cells scored (NA: 3 budget)" in done.stdout
+    assert done.stdout.index("calls: 2 asked") < done.stdout.index("report:")
+
+    run_study("budget.calls=4")
+    assert len(stub.chats) == 6
+    assert statuses(study) == ["ok"] * 3
+
+
+def test_money_needs_a_price(run_study: RunStudy, stub: StubEndpoint) -> None:
+    """A price may be given beside the limit, and its lack ends the study before it is charged."""
+    refused = run_study("budget.usd=1")
+    assert "no price is known for stub" in refused.stderr
+
+    done = run_study("budget.usd=1", "+budget.prices={stub: {input: 1000.0, output: 0.0}}")
+    assert done.returncode == 0, done.stderr
+    assert " USD" in done.stdout
+
+
+def test_known_price_is_changed(run_study: RunStudy) -> None:
+    """A model that the list of prices has is named without a plus, as for evaluate."""
+    assert run_study("budget.prices.gpt-4o.input=1.0").returncode == 0
+
+
+def test_most_unread(run_study: RunStudy, study: Study, stub: StubEndpoint) -> None:
+    """A judge that cannot be read ends the study before its report, or is let pass."""
+    stub.script = "I cannot evaluate this"
+    done = run_study()
+    assert done.returncode == 1
+    assert "no usable reply for 3 of 3 cells" in done.stderr
+    assert "report:" not in done.stdout
+    assert statuses(study) == ["judge_unparsable"] * 3
+
+    assert run_study("most_unread=1").returncode == 0
+    assert len(Run(study.run(RUN)).evaluations()) == 2
