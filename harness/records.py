@@ -129,6 +129,8 @@ class Answer:
     generation_seconds: float | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
+    call: str | None = None
+    """Key of the generator's call in the store, where it made one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,7 @@ class Response:
     generation_seconds: float | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
+    call: str | None = None
     error: str | None = None
 
     @property
@@ -209,6 +212,9 @@ class Grade:
     time: str | None = None
     note: str | None = None
     policy: str | None = None
+    question_sha256: str | None = None
+    """Of the question and reference that were graded by; None where nobody noted it, and the
+    grade then holds whatever they were."""
 
 
 @dataclass(frozen=True, slots=True)

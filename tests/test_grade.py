@@ -1,5 +1,7 @@
 """Grading, as a user does it: the page in a process of its own, and grades moved by files."""
 
+import csv
+import io
 import json
 import os
 import re
@@ -9,17 +11,24 @@ import sys
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from harness.questions import Gradebook, read_grades, response_sha256
+from harness.questions import (
+    Gradebook,
+    question_line,
+    question_sha256,
+    read_grades,
+    response_sha256,
+)
 from harness.records import Grade
 from tests.analysis.conftest import CELLS, VARIANTS
 from tests.article import JUDGE, Article
 from tests.conftest import ROOT, Command
-from tests.grading.small import Small
+from tests.grading.small import QUESTIONS, Small
 from tests.grading.small import small as written
 
 
@@ -84,7 +93,7 @@ def test_a_crash_loses_nothing(small: Small) -> None:
     assert [grade.grade for grade in read_grades(file)] == [1, 0, None]
     assert "answers: 3 of 4 graded by ann" in said
     assert "captions: 0 of 1 graded by ann" in said
-    assert "next: python -m harness.report study=demo" in said
+    assert "next: python -m harness.report study=demo_baseline" in said
     assert "Traceback" not in said
 
 
@@ -150,6 +159,32 @@ def test_a_spreadsheet_goes_out_and_comes_back(small: Small, command: Command) -
     (kept,) = read_grades(small.testset / "grades.jsonl")
     assert (kept.question_id, kept.grade, kept.grader) == ("q2", 1, "ann")
     assert "0 new grades" in command("grade", *small.words, f"read={sheet}").stdout
+
+
+def test_a_grade_ends_with_the_question_it_was_given_by(
+    small: Small, command: Command, caplog: pytest.LogCaptureFixture
+) -> None:
+    """After an edit of the reference the old grade is told to count no more, and is kept."""
+    sheet = small.folder / "grades.csv"
+    command("grade", *small.words, f"write={sheet}")
+    text = sheet.read_text("utf-8-sig")
+    sheet.write_text(text.replace("In 1931.,,", "In 1931.,1,"), "utf-8-sig", newline="")
+    command("grade", *small.words, f"read={sheet}")
+    (kept,) = read_grades(small.testset / "grades.jsonl")
+    edited = [replace(q, reference="In 1930.") if q.id == "q2" else q for q in QUESTIONS]
+    for run in small.runs:
+        run.write_text("questions.jsonl", "".join(map(question_line, edited)))
+    caplog.clear()
+
+    command("grade", *small.words, f"write={sheet}")
+
+    assert kept.question_sha256 == question_sha256(QUESTIONS[1])
+    assert "1 grades no longer count: the question or its reference was edited since (q2)" in (
+        caplog.text
+    )
+    rows = csv.DictReader(io.StringIO(sheet.read_text("utf-8-sig"), newline=""))
+    assert {row["grade"] for row in rows} == {""}
+    assert read_grades(small.testset / "grades.jsonl") == [kept]
 
 
 def test_the_articles_map_gives_the_articles_counts(tmp_path: Path, command: Command) -> None:

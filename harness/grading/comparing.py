@@ -27,7 +27,7 @@ def merge(at: Sitting, file: Path) -> None:
     print(
         f"{new} of {len(grades)} grades taken into {shown_path(book.path)}; the others were there"
     )
-    compare(at, book.read())
+    compare(at, at.counting(book))
 
 
 def gradebook(file: Path) -> Gradebook[Any]:

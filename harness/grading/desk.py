@@ -27,12 +27,11 @@ class Desk(Generic[G]):
         """Return what is to be graded next, how far it is, and what was done last."""
         due = self.queue.due
         last = self.queue.last
-        disputed = len([about for about in due if about in self.queue.disputed])
         return {
             "total": len(self.queue.order),
             "done": len(self.queue.graded),
             "left": len(due),
-            "disputed": disputed,
+            "again": len(self.queue.again),
             "can_undo": bool(self.queue.acts),
             "grader": plain(self.queue.grader),
             "policy": plain(self.queue.policy or ""),
@@ -50,6 +49,7 @@ class Desk(Generic[G]):
         return {
             "ticket": ticket(about, self.queue.grader),
             "disputed": about in self.queue.disputed,
+            "edited": about in self.queue.edited - self.queue.graded,
             **self.shown(about),
         }
 
@@ -76,7 +76,7 @@ class AnswerDesk(Desk[Grade]):
     def __post_init__(self) -> None:
         super().__post_init__()
         places = {place for a in self.answers.values() for place in places_of(a.question.evidence)}
-        drawable = sorted(place for place in places if place[0] in self.pages.files)
+        drawable = sorted(place for place in places if self.pages.file(place[0]) is not None)
         self.names: dict[Place, str] = {place: str(n) for n, place in enumerate(drawable)}
 
     def shown(self, about: Subject) -> Mapping[str, Any]:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from harness.analysis.gold import stem
 from harness.records import EvidencePlace
 
 log = logging.getLogger(__name__)
@@ -29,14 +30,18 @@ class Pages:
     """
 
     def __init__(self, files: Mapping[str, Path]) -> None:
-        self.files = {name: file for name, file in files.items() if file.suffix.lower() == ".pdf"}
+        self.files = {stem(n): file for n, file in files.items() if file.suffix.lower() == ".pdf"}
         self.picture = lru_cache(maxsize=64)(self.draw)
+
+    def file(self, document: str) -> Path | None:
+        """Return the file of a document, which evidence may name with folder and ending."""
+        return self.files.get(stem(document))
 
     def draw(self, document: str, page: int, quotes: tuple[str, ...] = ()) -> bytes | None:
         """Return a page as PNG, the quotes marked where they are found."""
         from pypdfium2 import PdfDocument, PdfiumError
 
-        file = self.files.get(document)
+        file = self.file(document)
         if file is None or not file.is_file():
             return None
         try:

@@ -9,7 +9,13 @@ from typing import Any
 
 from harness.errors import InputError, pick
 from harness.provenance import now
-from harness.questions import Subject, last_words, response_sha256
+from harness.questions import (
+    Subject,
+    last_words,
+    question_sha256,
+    read_testset,
+    response_sha256,
+)
 from harness.questions.rows import no_double_keys, read_text
 from harness.records import Grade
 from harness.store import Run
@@ -31,23 +37,25 @@ def read_map(
     """
     wanted = map_of(file)
     named = {name: run for run in runs for name in (str(run.facts()["variant"]), run.name)}
-    said: dict[Subject, dict[str, int | None]] = defaultdict(dict)
+    said: dict[tuple[Subject, str], dict[str, int | None]] = defaultdict(dict)
     for variant, cells in wanted.items():
-        texts = texts_of(pick(named, variant, f"variant in {file}"))
+        run = pick(named, variant, f"variant in {file}")
+        texts = texts_of(run)
+        asked = {q.id: question_sha256(q) for q in read_testset(run.path).questions}
         for question, grade in cells.items():
             text = pick(texts, question, f"question of {variant}")
             if text is None:
                 log.warning("%s: %s has no answer to %s: left out", file, variant, question)
             else:
-                said[question, response_sha256(text)][variant] = grade
+                said[(question, response_sha256(text)), asked[question]][variant] = grade
     before = last_words(known)
     found = []
-    for about, by_variant in said.items():
+    for (about, edition), by_variant in said.items():
         grade, *others = set(by_variant.values())
         if not others:
             old = before.get((about, grader))
             if old is None or old.grade != grade:
-                found.append(Grade(*about, grade, grader, now(), None, policy))
+                found.append(Grade(*about, grade, grader, now(), None, policy, edition))
         else:
             log.warning(
                 "%s: %s answered %s alike and are graded differently; left out: grade it by hand",

@@ -1,13 +1,14 @@
 """What one person is still to grade, in an order of their own, and what they did so far."""
 
 import hashlib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Generic
 
 from harness.provenance import now
-from harness.questions import Gradebook, Subject, subject
+from harness.questions import Gradebook, Subject, of_edition, subject
 from harness.questions.grades import G
+from harness.records import Grade
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class Queue(Generic[G]):
         grader: str,
         policy: str | None = None,
         disputed: Collection[Subject] = (),
+        editions: Mapping[Subject, str] | None = None,
     ) -> None:
         """Begin, or go on where this grader stopped.
 
@@ -38,14 +40,21 @@ class Queue(Generic[G]):
             grader: Who grades: the order is theirs.
             policy: The rule that is kept with each grade.
             disputed: Offered first, even where this grader has spoken before.
+            editions: Subject -> `question_sha256`, which is kept with each grade. What was graded
+                by another edition of the question is offered again, before the rest.
         """
         self.book: Gradebook[G] = book
         self.grader = grader
         self.policy = policy
         self.order = shuffled(subjects, grader)
         self.disputed = frozenset(disputed) & set(self.order)
+        self.editions = editions or {}
         known = set(self.order)
         mine = [said for said in book.read() if said.grader == grader and subject(said) in known]
+        older = [said for said in mine if not self.is_current(said)]
+        self.edited = frozenset(subject(said) for said in older)
+        """What this grader graded by a question or reference that was edited since."""
+        mine = [said for said in mine if said not in older]
         self.acts: list[Act[G]] = [Act(subject(said), said) for said in mine]
         """What was done, the last at the end; earlier sittings first."""
         self.before = len(self.acts)
@@ -63,7 +72,8 @@ class Queue(Generic[G]):
         """What is left, the next first: what undo brought back, disputes, the rest, the skipped."""
         sitting = self.acts[self.before :]
         looked_at = {act.about for act in sitting if act.grade is not None}
-        again, graded = self.disputed - looked_at, self.graded
+        graded = self.graded
+        again = (self.disputed - looked_at) | (self.edited - graded)
         skipped = {act.about: number for number, act in enumerate(sitting) if act.grade is None}
 
         def place(about: Subject) -> tuple[bool, int, bool]:
@@ -79,9 +89,19 @@ class Queue(Generic[G]):
         """What was done last in this sitting."""
         return self.acts[-1] if len(self.acts) > self.before else None
 
+    @property
+    def again(self) -> frozenset[Subject]:
+        """What is due a second look: disputes, and what was graded before an edit."""
+        return (self.disputed | self.edited) & set(self.due)
+
+    def is_current(self, said: G) -> bool:
+        """Say whether a grade was given by the question and reference as they are now."""
+        return not isinstance(said, Grade) or of_edition(said, self.editions.get(subject(said)))
+
     def grade(self, about: Subject, value: int | None, note: str | None) -> None:
         """Keep a grade: 1 right, 0 wrong, None unclear."""
-        said = self.book.kind(*about, value, self.grader, now(), note, self.policy)
+        edition = {"question_sha256": self.editions[about]} if about in self.editions else {}
+        said = self.book.kind(*about, value, self.grader, now(), note, self.policy, **edition)
         self.book.add([said])
         self.did(Act(about, said))
 

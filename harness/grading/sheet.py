@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -10,13 +11,13 @@ from pathlib import Path
 from harness.grading.queue import shuffled
 from harness.grading.subjects import GivenAnswer
 from harness.provenance import now
-from harness.questions import Row, Subject, last_words, read_csv_rows, subject
+from harness.questions import Row, Subject, last_words, of_edition, read_csv_rows, subject
 from harness.records import Grade
 from harness.render.plain import plain
 
 COLUMNS = (
     *("question_id", "question", "reference", "response", "grade", "note", "grader", "time"),
-    *("policy", "response_sha256"),
+    *("policy", "response_sha256", "question_sha256"),
 )
 WRITTEN = {1: "1", 0: "0", None: "unclear"}
 READ: dict[str, int | None] = {
@@ -58,9 +59,11 @@ def row(
         texts = (answer.question.question, answer.question.reference, answer.text)
         shown = [plain(text)[:LONGEST_CELL] for text in texts]
         cells |= dict(zip(("question", "reference", "response"), shown, strict=True))
+        cells["question_sha256"] = answer.edition
     if said is not None:
         cells |= {name: getattr(said, name) or "" for name in ("note", "time", "policy")}
         cells["grade"] = WRITTEN[said.grade]
+        cells["question_sha256"] = said.question_sha256 or ""  # by which it was graded, if known
     return cells
 
 
@@ -72,7 +75,9 @@ def read_table(file: Path, known: Iterable[Grade], grader: str) -> list[Grade]:
         known: The grades at hand.
         grader: Who graded where a row does not say.
     """
-    said = last_words(known)
+    said: dict[tuple[Subject, str], list[Grade]] = defaultdict(list)
+    for grade in known:
+        said[subject(grade), grade.grader].append(grade)
     found = []
     for line in read_csv_rows(file):
         line.only(COLUMNS)
@@ -80,7 +85,10 @@ def read_table(file: Path, known: Iterable[Grade], grader: str) -> list[Grade]:
         if not texts.get("grade", "").strip():
             continue
         new = graded(Row(dict(texts), line.where), grader)
-        old = said.get((subject(new), new.grader))
+        before = said[subject(new), new.grader]
+        # what was said of another edition of the question is another matter
+        alike = [old for old in before if of_edition(old, new.question_sha256)]
+        old = alike[-1] if alike else None
         if old is None:
             found.append(new)
         elif (old.grade, old.note, old.policy) != (new.grade, new.note, new.policy):
@@ -101,6 +109,7 @@ def graded(row: Row, grader: str) -> Grade:
         time=row.text("time") or now(),
         note=row.text("note"),
         policy=row.text("policy"),
+        question_sha256=row.text("question_sha256"),
     )
 
 

@@ -8,9 +8,16 @@ from dataclasses import dataclass
 from harness.config import Composition, study_path, testset_path
 from harness.config import Grade as Settings
 from harness.errors import ConfigError
-from harness.grading.subjects import GivenAnswer, GivenCaption, answers_of, captions_of
+from harness.grading.subjects import (
+    GivenAnswer,
+    GivenCaption,
+    answers_of,
+    captions_of,
+    editions,
+)
 from harness.grading.witnesses import machines
-from harness.questions import CaptionGrade, Gradebook, Subject, folded
+from harness.questions import CaptionGrade, Gradebook, Subject, folded, still_meant
+from harness.questions.grades import G
 from harness.records import Grade
 from harness.store import Run, chosen_runs
 
@@ -34,6 +41,10 @@ class Sitting:
     def no_witnesses(self) -> frozenset[str]:
         """Names whose grades are no evidence about this study's metrics."""
         return machines(self.runs, self.settings.judge.label)
+
+    def counting(self, book: Gradebook[G]) -> list[G]:
+        """Return the grades of a book without those that an edit has made void, which are told."""
+        return still_meant(book.read(), editions(self.answers.values()))
 
     def command(self, words: str = "") -> str:
         """Return a command on this study, ready to paste."""

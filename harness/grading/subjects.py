@@ -1,13 +1,13 @@
 """What there is to grade: each answer text and each caption once, whoever gave it."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from harness.metrics import METRICS, assemble
-from harness.questions import Subject, read_testset, response_sha256, select
+from harness.questions import Subject, question_sha256, read_testset, response_sha256, select
 from harness.records import Question, Response
 from harness.store import Run
 
@@ -25,6 +25,11 @@ class GivenAnswer:
     def about(self) -> Subject:
         """What a grade of it is kept under."""
         return self.question.id, response_sha256(self.text)
+
+    @property
+    def edition(self) -> str:
+        """What a grade of it says that it was given by."""
+        return question_sha256(self.question)
 
     @property
     def proposal(self) -> int | None:
@@ -54,16 +59,28 @@ def answers_of(
 ) -> dict[Subject, GivenAnswer]:
     """Return every answer of the runs, equal ones once; what failed has no answer to grade.
 
+    An answer to an older edition of its question is left out: nobody reports it any more.
     `ids` and `limit` choose among the questions, as in every stage.
     """
-    carried = {q.id: q for run in runs for q in read_testset(run.path).questions}
-    chosen = {question.id: question for question in select(list(carried.values()), ids, limit)}
+    newest_last = sorted(runs, key=lambda run: str(run.facts().get("ended")))
+    carried = {run: {q.id: q for q in read_testset(run.path).questions} for run in newest_last}
+    newest = {name: q for questions in carried.values() for name, q in questions.items()}
+    chosen = {question.id: question for question in select(list(newest.values()), ids, limit)}
     found: dict[Subject, GivenAnswer] = {}
-    for row in (row for run in runs for row in run.responses()):
-        if row.response is not None and row.question_id in chosen:
-            answer = GivenAnswer(chosen[row.question_id], row.response, row)
-            found.setdefault(answer.about, answer)
+    for run in runs:
+        for row in run.responses():
+            question = chosen.get(row.question_id)
+            if row.response is None or question is None:
+                continue
+            if question_sha256(carried[run][question.id]) == question_sha256(question):
+                answer = GivenAnswer(question, row.response, row)
+                found.setdefault(answer.about, answer)
     return found
+
+
+def editions(answers: Iterable[GivenAnswer]) -> dict[str, str]:
+    """Return question id -> the edition of it that is asked now."""
+    return {answer.question.id: answer.edition for answer in answers}
 
 
 def captions_of(runs: Sequence[Run]) -> dict[Subject, GivenCaption]:

@@ -12,7 +12,8 @@ from harness.grading.comparing import merge
 from harness.grading.graded_map import read_map
 from harness.grading.sheet import read_table, table
 from harness.grading.sitting import Sitting, check_person, sitting, warn_of_machines
-from harness.questions import Gradebook, Subject, disputed, subject
+from harness.grading.subjects import editions
+from harness.questions import Gradebook, Subject, disputed, still_meant, subject
 from harness.questions.grades import G
 from harness.store import write_whole
 
@@ -67,7 +68,9 @@ def desks_of(at: Sitting) -> dict[str, Any]:
     policy = at.settings.policy
     desks: dict[str, Desk[Any]] = {}
     if at.answers:
-        queue = Queue(at.grades, list(at.answers), at.grader, policy, again(at, at.grades))
+        asked = {about: answer.edition for about, answer in at.answers.items()}
+        looks = again(at, at.grades)
+        queue = Queue(at.grades, list(at.answers), at.grader, policy, looks, asked)
         desks["answers"] = AnswerDesk(queue, at.answers, pages_of(at.settings.study.corpus))
     if at.captions:
         looks = again(at, at.caption_grades)
@@ -92,21 +95,23 @@ def pages_of(corpus: Sequence[str]) -> "Pages":
 
 def again(at: Sitting, book: Gradebook[G]) -> tuple[Subject, ...]:
     """Return what graders disagree on, where a second look is asked for."""
-    return disputed(book.read()) if at.settings.second_look else ()
+    grades = at.counting(book)  # says what no longer counts, asked for or not
+    return disputed(grades) if at.settings.second_look else ()
 
 
 def read(at: Sitting, file: Path) -> None:
     """Take in a table, or a map variant -> question -> 1 or 0."""
     if not file.is_file():
         raise InputError(f"{file}: no such file; read= takes a .csv or a .json")
-    known = at.grades.read()
     if file.suffix == ".csv":
-        found = read_table(file, known, at.grader)
+        found = read_table(file, at.grades.read(), at.grader)
     elif file.suffix == ".json":
+        known = at.counting(at.grades)
         found = read_map(file, at.runs, known, at.grader, at.settings.policy)
     else:
         raise InputError(f"{file}: read= takes a .csv or a .json; merge= takes a grades.jsonl")
     warn_of_machines(at, found)
+    still_meant(found, editions(at.answers.values()))  # says which of them will not count
     at.grades.add(found)
     strangers = sum(subject(new) not in at.answers for new in found)
     of_old = f"; {strangers} of answers that no run at hand holds" if strangers else ""
@@ -118,6 +123,7 @@ def write(at: Sitting, file: Path) -> None:
     """Write answers and grades as a table."""
     if file.suffix != ".csv":
         raise ConfigError(f"write={file.name}: give a name that ends in .csv")
-    write_whole(file, table(at.answers, at.grades.read(), at.grader).encode("utf-8-sig", "replace"))
+    text = table(at.answers, at.counting(at.grades), at.grader)
+    write_whole(file, text.encode("utf-8-sig", "replace"))
     print(f"{shown_path(file)}: write 1, 0 or unclear into the column 'grade', then")
     print(f"next: {at.command(f'read={shown_path(file)}')}")

@@ -1,5 +1,6 @@
 """Test sets and human grades, as people write them: read, checked, fingerprinted."""
 
+from harness.questions.evidence import check_evidence
 from harness.questions.gradebook import Gradebook
 from harness.questions.grades import (
     CaptionGrade,
@@ -7,9 +8,12 @@ from harness.questions.grades import (
     disputed,
     folded,
     last_words,
+    of_edition,
+    question_sha256,
     read_caption_grades,
     read_grades,
     response_sha256,
+    still_meant,
     subject,
     verdict_by_text,
 )
@@ -28,17 +32,21 @@ __all__ = [
     "Row",
     "Subject",
     "TestSet",
+    "check_evidence",
     "disputed",
     "fingerprint",
     "folded",
     "last_words",
+    "of_edition",
     "question_line",
+    "question_sha256",
     "read_caption_grades",
     "read_csv_rows",
     "read_grades",
     "read_testset",
     "response_sha256",
     "select",
+    "still_meant",
     "subject",
     "verdict_by_text",
 ]

@@ -1,16 +1,17 @@
 """What people said of answers and captions: who, about which text, and what it comes to."""
 
 import hashlib
+import json
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TypeVar
 
 from harness.errors import InputError
 from harness.questions.rows import Row, json_row
-from harness.records import Grade
+from harness.records import Grade, Question
 
 log = logging.getLogger(__name__)
 
@@ -88,21 +89,48 @@ def parted(content: bytes) -> tuple[bytes, bytes]:
 
 def grade_from(row: Row, kind: type[G]) -> G:
     """Return one grade, or raise naming the place and the key that is wrong."""
-    names = [field.name for field in fields(kind)]
-    row.only(names)
+    first, second, _, _, *told = (field.name for field in fields(kind))
+    row.only((first, second, "grade", "grader", *told))
     grade = row.values.get("grade")
     if grade is not None and (isinstance(grade, bool) or grade not in (0, 1)):
         raise row.wrong(f"'grade' must be 1 (right), 0 (wrong) or null (unclear), found {grade!r}")
-    first, second = names[:2]
     return kind(
         row.required(first),
         row.required(second),
         int(grade) if isinstance(grade, int | float) else None,
         row.required("grader"),
-        row.text("time"),
-        row.text("note"),
-        row.text("policy"),
+        **{name: row.text(name) for name in told},
     )
+
+
+def still_meant(grades: Iterable[G], editions: Mapping[str, str]) -> list[G]:
+    """Return the grades without those of a question that was edited since; a warning counts them.
+
+    Args:
+        grades: Of answers, or of captions, which belong to no question and are all kept.
+        editions: Question id -> its `question_sha256` now. Grades of other questions, and those
+            that do not say what they were graded by, are kept.
+    """
+    kept: list[G] = []
+    edited = Counter[str]()
+    for grade in grades:
+        if isinstance(grade, Grade) and not of_edition(grade, editions.get(grade.question_id)):
+            edited[grade.question_id] += 1
+        else:
+            kept.append(grade)
+    if edited:
+        log.warning(
+            "%d grades no longer count: the question or its reference was edited since (%s); "
+            "harness.grade offers these answers again",
+            edited.total(),
+            ", ".join(edited),
+        )
+    return kept
+
+
+def of_edition(grade: Grade, edition: str | None) -> bool:
+    """Say whether a grade was given by this edition of its question, as far as either is known."""
+    return edition is None or grade.question_sha256 in (None, edition)
 
 
 def last_words(grades: Iterable[G]) -> dict[tuple[Subject, str], G]:
@@ -155,6 +183,12 @@ def disputed(grades: Iterable[G]) -> tuple[Subject, ...]:
 def folded(name: str) -> str:
     """Return a name as it is compared: case and blanks around it do not count."""
     return name.strip().casefold()
+
+
+def question_sha256(question: Question) -> str:
+    """Return what tells an edition of a question from others: its text and its reference."""
+    text = json.dumps([question.question, question.reference])
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def response_sha256(response: str) -> str:

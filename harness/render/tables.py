@@ -4,14 +4,24 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from harness.analysis.findings import plain as plain_number
-from harness.analysis.findings import shown
-from harness.analysis.results import Analysis, Change, Contrast, Difference
+from harness.analysis.results import Analysis
 from harness.records import Status
+from harness.render.compared_tables import (
+    CONFOUNDED,
+    CONTRASTS,
+    COUNTERFACTUALS,
+    CURVES,
+    INTERACTIONS,
+    Row,
+    confounded,
+    contrasts,
+    counterfactuals,
+    curves,
+    interactions,
+)
 from harness.render.plain import plain
 from harness.render.sentences import sentence
 from harness.render.wording import words
-
-Row = dict[str, object]
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """How a text begins that a spreadsheet would work out instead of showing."""
@@ -25,8 +35,12 @@ def csv_tables(analysis: Analysis, language: str = "en") -> dict[str, str]:
     tables = {
         "right_wrong.csv": (RIGHT_WRONG, right_wrong(analysis)),
         "means.csv": (MEANS, means(analysis)),
+        "trust.csv": (TRUST, trust(analysis)),
         "contrasts.csv": (CONTRASTS, contrasts(analysis)),
         "confounded.csv": (CONFOUNDED, confounded(analysis)),
+        "curves.csv": (CURVES, curves(analysis)),
+        "interactions.csv": (INTERACTIONS, interactions(analysis)),
+        "counterfactuals.csv": (COUNTERFACTUALS, counterfactuals(analysis)),
         "findings.csv": (FINDINGS, findings(analysis, language)),
     }
     return {name: csv(columns, rows) for name, (columns, rows) in tables.items()}
@@ -98,78 +112,18 @@ def means(analysis: Analysis) -> Iterator[Row]:
             }
 
 
-CONTRASTS = (
-    *("factor", "left_value", "right_value", "left", "right", "attribution", "same"),
-    *("reordered", "changed", "unknown", "metric", "mean", "status", "verdict", "left_mean"),
-    *("right_mean", "questions", "wins", "ties", "losses", "won", "lost", "dropped_left"),
-    *("dropped_right", "dropped_both", "standard_error", "low", "high", "interval", "p"),
-    *("p_floor", "p_rule", "p_adjusted", "primary", "mcnemar_p", "mcnemar_floor"),
-    *("discordant", "detectable", "questions_needed", "worst", "best"),
-    *("flips_with_missing", "under_one_verdict"),
+TRUST = (
+    *("metric", "verdict", "mean_right", "mean_wrong", "gap", "right", "wrong", "missing_right"),
+    *("missing_wrong", "auc", "low", "high", "auc_within", "auc_between", "pairs_within"),
+    *("pairs_between", "questions", "graded_by", "correlation", "undefined"),
 )
 
 
-def contrasts(analysis: Analysis) -> Iterator[Row]:
-    """Yield a row a contrast and metric."""
-    for contrast in analysis.contrasts:
-        for difference in contrast.differences:
-            yield {**contrast_facts(contrast), **difference_facts(difference)}
-
-
-def contrast_facts(contrast: Contrast) -> Row:
-    """Return what holds for every metric of a contrast."""
-    passages = contrast.passages
-    return {
-        "factor": contrast.factor,
-        **values_of(contrast.change),
-        "left": contrast.left,
-        "right": contrast.right,
-        "attribution": contrast.attribution.value,
-        "same": passages.same,
-        "reordered": passages.reordered,
-        "changed": passages.changed,
-        "unknown": passages.unknown,
-    }
-
-
-def difference_facts(row: Difference) -> Row:
-    """Return one metric's difference; its status says why a difference that is NA is so."""
-    test = row.mcnemar
-    found = {name: getattr(row, name, None) for name in CONTRASTS if hasattr(row, name)}
-    return found | {
-        "status": row.verdict.value if row.mean is None else "ok",
-        "verdict": row.verdict.value,
-        "mcnemar_p": test.p if test else None,
-        "mcnemar_floor": test.floor if test else None,
-        "discordant": test.discordant if test else None,
-    }
-
-
-def values_of(change: Change) -> Row:
-    """Return a factor's values, a number as a number."""
-    return {"left_value": value(change.left), "right_value": value(change.right)}
-
-
-def value(found: object) -> object:
-    """Return a factor's value as a cell holds it."""
-    return found if isinstance(found, bool | int | float) else shown(found)
-
-
-CONFOUNDED = ("left", "right", "factors", "changes", "separated", "between", "missing")
-
-
-def confounded(analysis: Analysis) -> Iterator[Row]:
-    """Yield a row a pair; `missing` lists the override words of each variant still to collect."""
-    for pair in analysis.confounded:
-        yield {
-            "left": pair.left,
-            "right": pair.right,
-            "factors": [change.factor for change in pair.changes],
-            "changes": {change.factor: list(values_of(change).values()) for change in pair.changes},
-            "separated": not pair.missing,
-            "between": pair.between,
-            "missing": [run.words for run in pair.missing],
-        }
+def trust(analysis: Analysis) -> Iterator[Row]:
+    """Yield a row a metric that was held against right and wrong."""
+    for found in analysis.trust:
+        row: Row = {name: getattr(found, name) for name in TRUST}
+        yield row | {"verdict": found.verdict.value}
 
 
 FINDINGS = (

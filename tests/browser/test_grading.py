@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from harness.questions import read_caption_grades, read_grades
+from harness.questions import Gradebook, read_caption_grades, read_grades, response_sha256
+from harness.records import Grade
 from tests.browser.grading_fixtures import (
     Tab,
     browser,
@@ -145,6 +146,42 @@ def test_axe_finds_nothing(browser: Any, link: str, size: str, scheme: str, kind
         assert faults(at) == []
         assert at.page.evaluate("document.documentElement.lang") == "ja"
         assert at.overflow == 0
+        assert at.errors == []
+
+
+@pytest.fixture(scope="module")
+def second_look(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A page with an answer that two people dispute, and one whose question was edited since."""
+    study = small(tmp_path_factory.mktemp("second_look"))
+    texts = [response_sha256(text) for text in ("It is 27 metres tall.", "In 1913.")]
+    Gradebook(study.testset / "grades.jsonl", Grade).add(
+        [
+            Grade("q1", texts[0], 1, "ann"),
+            Grade("q1", texts[0], 0, "bob"),
+            Grade("q2", texts[1], 0, "ann", question_sha256="before the edit"),
+        ]
+    )
+    with serving(study, "second_look=true") as page:
+        yield page.link
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", ["wide", "narrow"])
+def test_a_second_look_says_why(browser: Any, second_look: str, size: str, scheme: str) -> None:
+    """What is disputed and what was edited since come first, each under its flag, in any theme."""
+    with tab(browser, size, scheme) as at:
+        at.open(second_look)
+        assert at.text("count") == "1 of 4 graded, 2 for a second look"
+        shown = []
+        for _ in range(2):
+            shown += [name for name in ("disputed", "edited") if at.page.is_visible(f"#{name}")]
+            assert faults(at) == []
+            assert at.overflow == 0
+            at.press("s")
+        assert sorted(shown) == ["disputed", "edited"]
+        assert not at.page.is_visible(".flag:not(#refusal)")
+        at.press("u")
+        at.press("u")
         assert at.errors == []
 
 

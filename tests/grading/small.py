@@ -50,6 +50,7 @@ class Small:
     @property
     def words(self) -> list[str]:
         return [
+            "study=demo_baseline",
             f"root={self.folder / 'runs'}",
             "study.name=small",
             f"study.testset={self.testset}",

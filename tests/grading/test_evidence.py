@@ -47,6 +47,11 @@ def test_what_cannot_be_drawn_is_none(pages: Pages, document: str, page: int) ->
     assert pages.picture(document, page, ()) is None
 
 
+def test_a_document_goes_by_its_file_too(pages: Pages) -> None:
+    """Evidence may name the file, with folder and ending, as retrieval takes it."""
+    assert marked(pages.picture("documents/tower.PDF", 1, ("tower is 27",))) > 0
+
+
 def test_evidence_is_gathered_by_page() -> None:
     """Two quotes on one page are one picture; a figure names a page without a quote."""
     places = [

@@ -106,6 +106,30 @@ def test_undo_reaches_into_an_earlier_sitting(book: Gradebook[Grade]) -> None:
     assert [grade.grader for grade in book.read()] == ["bob"]
 
 
+def test_an_edited_question_is_graded_again(book: Gradebook[Grade]) -> None:
+    """A grade by an older edition is offered first and marked; one without an edition holds."""
+    old, current, undated = SUBJECTS[:3]
+    book.add(
+        [
+            Grade(*old, 1, "ann", question_sha256="before"),
+            Grade(*current, 1, "ann", question_sha256="now"),
+            Grade(*undated, 1, "ann"),
+        ]
+    )
+
+    at = Queue(book, SUBJECTS, "ann", editions=dict.fromkeys(SUBJECTS, "now"))
+
+    assert at.due[0] == old
+    assert at.again == {old}
+    assert not {current, undated} & set(at.due)
+    at.grade(old, 0, None)
+    assert old not in at.due
+    assert at.again == frozenset()
+    assert book.read()[-1] == Grade(*old, 0, "ann", book.read()[-1].time, question_sha256="now")
+    at.undo()
+    assert at.due[0] == old
+
+
 def test_disputes_come_first(book: Gradebook[Grade]) -> None:
     """A second look offers what graders dispute, even what this grader has graded, once."""
     seen = queue(book)

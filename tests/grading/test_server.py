@@ -167,7 +167,8 @@ def test_the_page_is_blind(served: Site) -> None:
 
     sent = json.dumps(now)
     assert set(now["item"]) == {
-        *("ticket", "disputed", "question", "reference", "answerable", "evidence", "answer")
+        *("ticket", "disputed", "edited"),
+        *("question", "reference", "answerable", "evidence", "answer"),
     }
     assert "k4" not in sent
     assert "proposal" not in now["item"]

@@ -60,6 +60,18 @@ def test_reading_again_says_nothing_new(small: Small, tmp_path: Path) -> None:
     assert str(changed.time) > "2026-11-29T00:00:00+00:00"
 
 
+def test_a_sheet_remembers_which_question_was_graded(small: Small, tmp_path: Path) -> None:
+    """A row read after its question was edited says by which it was graded, and is taken once."""
+    (about, answer), *_ = answers_of(small.runs).items()
+    before = Grade(*about, 1, "ann", "2026-11-30T00:00:00+00:00", question_sha256=answer.edition)
+    since = Grade(*about, 0, "ann", "2026-12-01T00:00:00+00:00", question_sha256="edited")
+    file = sheet(small, [before], tmp_path / "g.csv")
+
+    assert read_table(file, [], "ann") == [before]
+    assert read_table(file, [since], "ann") == [before]
+    assert read_table(file, [before, since], "ann") == []
+
+
 def test_every_answer_has_a_row_and_no_variant(small: Small, tmp_path: Path) -> None:
     """A person sees each answer once, what is ungraded blank, and neither variant nor proposal."""
     file = sheet(small, some(small)[:1], tmp_path / "g.csv")

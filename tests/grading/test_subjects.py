@@ -1,8 +1,9 @@
+from dataclasses import replace
 from pathlib import Path
 
 from harness.grading.subjects import answers_of, captions_of, wrong_captions
-from harness.questions import response_sha256
-from tests.grading.small import ANSWERS, CAPTION, Small
+from harness.questions import question_line, response_sha256
+from tests.grading.small import ANSWERS, CAPTION, QUESTIONS, Small
 
 
 def test_equal_answers_are_one(small: Small) -> None:
@@ -17,6 +18,21 @@ def test_equal_answers_are_one(small: Small) -> None:
     }
     assert all(about == answer.about for about, answer in found.items())
     assert ANSWERS["text_k4"][2] is None
+
+
+def test_an_answer_to_an_older_edition_is_left_out(small: Small) -> None:
+    """Where the newest run asks a question in other words, only its answers are graded."""
+    old, new = small.runs
+    questions = [replace(q, reference="28 m.") if q.id == "q1" else q for q in QUESTIONS]
+    new.write_text("questions.jsonl", "".join(map(question_line, questions)))
+    old.finish(old.facts() | {"ended": "2026-01-01T00:00:00+00:00"})
+    first = new.responses()[0]
+    new.write_responses([replace(first, response="It is 28 m."), *new.responses()[1:]])
+
+    found = answers_of(small.runs)
+
+    assert [a.text for a in found.values() if a.question.id == "q1"] == ["It is 28 m."]
+    assert {a.text for a in found.values() if a.question.id == "q2"} == {"In 1913.", "In 1931."}
 
 
 def test_questions_and_limit_choose(small: Small) -> None:

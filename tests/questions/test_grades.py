@@ -1,5 +1,6 @@
 import json
 import logging
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,13 @@ from harness.questions import (
     CaptionGrade,
     disputed,
     last_words,
+    question_sha256,
     read_caption_grades,
     read_grades,
+    still_meant,
     verdict_by_text,
 )
-from harness.records import Grade
+from harness.records import Grade, Question
 
 A = ("q1", "a")
 
@@ -48,6 +51,37 @@ def test_the_judges_own_grades_are_refused(caplog: pytest.LogCaptureFixture) -> 
 
     assert found == {A: 0}
     assert "1 grades by 'llama3.1' are left out" in caplog.text
+
+
+def test_a_grade_of_an_edited_question_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
+    """It was given by another question or reference: it no longer counts, and the reader is told.
+
+    One that does not say by which, one of a question that is not asked, and one of a caption
+    are kept.
+    """
+    old, new = Grade("q1", "a", 1, "ann", question_sha256="old"), grade(0, "bob")
+    other = Grade("q2", "b", 1, "ann", question_sha256="old")
+    caption = CaptionGrade("p", "c", 0, "ann")
+
+    assert still_meant([old, new, other], {"q1": "now"}) == [new, other]
+    assert still_meant([caption], {"q1": "now"}) == [caption]
+    assert [record.getMessage() for record in caplog.records] == [
+        "1 grades no longer count: the question or its reference was edited since (q1); "
+        "harness.grade offers these answers again"
+    ]
+
+
+def test_an_edition_is_the_question_and_its_reference() -> None:
+    """Either makes another edition; a tag, the evidence or the source does not."""
+    asked = Question("q1", "How tall?", "27 m.", "text")
+
+    editions = {
+        question_sha256(replace(asked, **changed))
+        for changed in ({}, {"question": "How high?"}, {"reference": "28 m."})
+    }
+
+    assert len(editions) == 3
+    assert question_sha256(replace(asked, tags=("x",), source="both")) in editions
 
 
 def test_disputed_is_right_against_wrong() -> None:

@@ -44,7 +44,7 @@ function show(now) {
   const item = now.item;
   ticket = item && item.ticket;
   at("grader").textContent = now.policy ? `${now.grader} · ${now.policy}` : now.grader;
-  at("count").textContent = fill(now.disputed ? words.count_disputed : words.count, now);
+  at("count").textContent = fill(now.again ? words.count_again : words.count, now);
   at("bar").max = Math.max(now.total, 1);
   at("bar").value = now.done;
   at("last").textContent = told(now.last);
@@ -59,6 +59,7 @@ function show(now) {
   at("main").focus({ preventScroll: true });
   if (!item) return;
   at("disputed").hidden = !item.disputed;
+  at("edited").hidden = !item.edited;
   (kind === "answers" ? showAnswer : showCaption)(item);
   at("main").scrollTop = 0;
   window.scrollTo(0, 0);
