@@ -1,32 +1,31 @@
 """What a report rests on, read from the folders of its runs."""
 
-import hashlib
-import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.config import Composition, Report, testset_path
-from harness.config.naming import NOT_PART_OF_A_NAME
 from harness.errors import RunError
 from harness.grading.witnesses import machines
-from harness.judge import own_layers
-from harness.metrics import METRICS, is_refusal
-from harness.questions import read_grades, read_testset, response_sha256, select, verdict_by_text
-from harness.records import Layer, Question, Response, Score
+from harness.questions import (
+    question_sha256,
+    read_grades,
+    read_testset,
+    response_sha256,
+    select,
+    still_meant,
+    verdict_by_text,
+)
+from harness.records import Question, Response, Score, Verdict
+from harness.run_facts import metric_facts, ordered, run_facts
 from harness.store import Run
 
 if TYPE_CHECKING:
-    from harness.analysis import MetricFacts, RunFacts, StudyTable
+    from harness.analysis import StudyTable
 
 log = logging.getLogger(__name__)
-
-NOT_TO_REPEAT = NOT_PART_OF_A_NAME - {"version"}
-"""Overrides that say where or how much to run: a command made from a run leaves them out."""
-
-OF_THE_STUDY = ("study.corpus", "study.testset", "study.language", "study.repeats")
-"""Overrides of a study without which the same run would not come out."""
 
 
 def comparable(runs: Sequence[Run]) -> list[Run]:
@@ -42,38 +41,108 @@ def comparable(runs: Sequence[Run]) -> list[Run]:
     return [run for run in runs if facts[run]["testset_fingerprint"] == wanted]
 
 
-def study_table(runs: Sequence[Run], settings: Report, how: Composition) -> "StudyTable":
-    """Return runs, questions, scores and grades, joined; raise where a run has no scores."""
-    from harness.analysis import gold_scores
-    from harness.analysis import study_table as joined
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What the folders of the runs hold of the questions chosen, whoever judged: run -> rows."""
 
-    judge = settings.judge.label
+    questions: Sequence[Question]
+    responses: Mapping[str, Sequence[Response]]
+    scores: Mapping[str, Sequence[Score]]
+    """Of every judge, and those by named evidence."""
+    verdicts: Mapping[str, Sequence[Verdict]]
+    """Of every judge."""
+    grades: Mapping[tuple[str, str, int], int]
+
+
+def study_tables(
+    runs: Sequence[Run], settings: Report, how: Composition
+) -> dict[str, "StudyTable"]:
+    """Return judge -> the study by this judge: the one chosen, then others over what they scored.
+
+    Raises RunError where the one chosen has not scored a run.
+    """
+    chosen = settings.judge.label
     for run in runs:
-        check_evaluated(run, judge, how)
+        check_evaluated(run, chosen, how)
+    rows = read_rows(runs, settings)
+    tables = {chosen: table_by(chosen, runs, rows, settings)}
+    for judge in dict.fromkeys(judge for run in runs for judge in run.judges()):
+        scored = [run for run in runs if any(row.judge == judge for row in rows.scores[run.name])]
+        if scored and judge != chosen:
+            other = reworded(runs, judge, chosen)
+            tables[judge] = table_by(judge, scored, rows, settings, other)
+    return tables
+
+
+def read_rows(runs: Sequence[Run], settings: Report) -> Rows:
+    """Return the rows of the runs, and what people said of them."""
+    from harness.analysis import gold_scores
+
     questions = chosen_questions(runs, settings)
     chosen = {question.id for question in questions}
     responses = {
         run.name: [row for row in run.responses() if row.question_id in chosen] for run in runs
     }
-    scores = {
-        run.name: [row for row in run.scores(judge) if row.question_id in chosen] for run in runs
-    }
+    scores = {run.name: [row for row in run.scores() if row.question_id in chosen] for run in runs}
     if any(question.evidence for question in questions):
-        for name, rows in responses.items():
-            scores[name] += gold_scores(questions, rows)
-    facts = [run_facts(run, judge, responses[run.name], scores[run.name]) for run in runs]
+        for name, answers in responses.items():
+            scores[name] += gold_scores(questions, answers)
+    verdicts = {
+        run.name: [row for row in run.verdicts() if row.question_id in chosen] for run in runs
+    }
+    grades = human_grades(settings, runs, responses)
+    return Rows(questions, responses, scores, verdicts, grades)
+
+
+def table_by(
+    judge: str,
+    runs: Sequence[Run],
+    rows: Rows,
+    settings: Report,
+    without: Collection[str] = (),
+) -> "StudyTable":
+    """Return the study as one judge sees it, `without` these checks of one's own."""
+    from harness.analysis import study_table as joined
+
+    names = [run.name for run in runs]
+    scores = {
+        name: [
+            row
+            for row in rows.scores[name]
+            if row.judge in (None, judge) and row.metric not in without
+        ]
+        for name in names
+    }
     return joined(
-        facts=ordered(facts, settings.study.variants),
-        questions=questions,
+        facts=ordered(
+            [run_facts(run, judge, rows.responses[run.name], scores[run.name]) for run in runs],
+            settings.study.variants,
+        ),
+        questions=rows.questions,
         metrics=metric_facts(scores, runs, judge),
         scores=scores,
-        responses=responses,
-        grades=human_grades(settings, runs, responses),
+        responses={name: rows.responses[name] for name in names},
+        grades=rows.grades,
         verdicts={
-            run.name: [row for row in run.verdicts(judge) if row.question_id in chosen]
-            for run in runs
+            name: [
+                row
+                for row in rows.verdicts[name]
+                if row.judge == judge and row.check not in without
+            ]
+            for name in names
         },
     )
+
+
+def reworded(runs: Sequence[Run], judge: str, chosen: str) -> frozenset[str]:
+    """Return the checks of one's own that two judges were asked in other words: two checks."""
+    said: dict[str, list[object]] = {}
+    for run in runs:
+        judges: Mapping[str, Any] = run.judges()
+        for name in (judge, chosen):
+            for check, wording in judges.get(name, {}).get("own", {}).items():
+                said.setdefault(check, []).append(wording)
+    return frozenset(check for check, own in said.items() if any(one != own[0] for one in own))
 
 
 def check_evaluated(run: Run, judge: str, how: Composition) -> None:
@@ -94,99 +163,6 @@ def chosen_questions(runs: Sequence[Run], settings: Report) -> list[Question]:
     return select(list(carried.values()), settings.questions, settings.limit)
 
 
-def metric_facts(
-    scores: Mapping[str, Sequence[Score]], runs: Sequence[Run], judge: str
-) -> list["MetricFacts"]:
-    """Return what is known of each metric that is scored: the table's, checks of one's own, gold.
-
-    A metric that nobody knows any more is told by its numbers alone: neither way is better.
-    """
-    from harness.analysis import GOLD_METRICS, MetricFacts
-
-    named = dict.fromkeys(score.metric for rows in scores.values() for score in rows)
-    own = {name: layer for run in runs for name, layer in own_layers(run.judges()[judge]).items()}
-    facts = {
-        name: MetricFacts(name, metric.layer, metric.higher_is_better, metric.bounded)
-        for name, metric in METRICS.items()
-    }
-    facts |= {name: MetricFacts(name, layer) for name, layer in own.items()}
-    facts |= {gold.name: gold for gold in GOLD_METRICS}
-    facts |= {
-        name: MetricFacts(name, Layer.OVERALL, None, bounded=False)
-        for name in named
-        if name not in facts
-    }
-    return [known for name, known in facts.items() if name in named]
-
-
-def run_facts(
-    run: Run, judge: str, responses: Sequence[Response], scores: Sequence[Score]
-) -> "RunFacts":
-    """Return what analysis has to know of one run."""
-    from harness.analysis import RunFacts
-
-    facts: Mapping[str, Any] = run.facts()
-    factors, made_with = facts["factors"], facts["made_with"]
-    identity: Mapping[str, Any] = run.judges()[judge]
-    return RunFacts(
-        name=run.name,
-        variant=facts["variant"],
-        choices=factors["choices"],
-        leaves=factors["leaves"],
-        inactive=frozenset(factors["inactive"]),
-        corpus=facts["corpus_fingerprint"],
-        testset=facts["testset_fingerprint"],
-        asked=frozenset(row.question_id for row in responses),
-        refused=frozenset(
-            r.question_id for r in responses if r.response and is_refusal(r.response)
-        ),
-        partial=facts["partial"],
-        notes=tuple(made_with["notes"]),
-        overrides=tuple(word for word in facts["overrides"] if to_repeat(word)),
-        scored_by={s.metric: mark(identity, s.metric) for s in scores if s.judge is not None},
-        generator=model(made_with["models"].get("chat"), made_with["generator"]),
-        judge=model(identity.get("chat"), judge),
-    )
-
-
-def mark(identity: Mapping[str, Any], metric: str) -> str:
-    """Return a hash of what shaped a metric's labels: the judge, or a check of one's own too.
-
-    Other checks of one's own have no part in it.
-    """
-    shaped = {**identity, "own": identity.get("own", {}).get(metric)}
-    return hashlib.sha256(json.dumps(shaped, sort_keys=True).encode()).hexdigest()
-
-
-def model(identity: Mapping[str, Any] | None, label: str) -> str | None:
-    """Return the name of a model: that of its identity, else its label; None where there is none.
-
-    >>> model({"model": "llama3.1"}, "ours"), model({"weights": "0f3c"}, "ours"), model(None, "it")
-    ('llama3.1', 'ours', None)
-    """
-    return None if identity is None else str(identity.get("model") or label)
-
-
-def to_repeat(word: str) -> bool:
-    """Say whether an override must be given again to make a run like this one.
-
-    >>> [to_repeat(w) for w in ("variant.top_k=6", "prompt=strict", "variant=a", "limit=2")]
-    [True, True, False, False]
-    """
-    key, _, package = word.lstrip("+~").partition("=")[0].partition("@")
-    if key.startswith("variant.") or key in OF_THE_STUDY:
-        return True
-    return key.partition(".")[0] not in NOT_TO_REPEAT and not package.startswith("judge")
-
-
-def ordered(facts: Sequence["RunFacts"], variants: Sequence[str]) -> list["RunFacts"]:
-    """Return the runs in the order in which the study lists its variants, others after them."""
-    from harness.analysis.order import natural
-
-    place = {variant.split()[0]: number for number, variant in enumerate(variants)}
-    return sorted(facts, key=lambda f: (place.get(f.variant, len(place)), natural(f.name)))
-
-
 def testset_folder(settings: Report) -> Path:
     """Return the folder that holds the test set's questions and what people said of them."""
     place = testset_path(settings.study.testset)
@@ -197,7 +173,8 @@ def human_grades(
     settings: Report, runs: Sequence[Run], responses: Mapping[str, Sequence[Response]]
 ) -> dict[tuple[str, str, int], int]:
     """Return (run, question id, repeat) -> grade, for the texts that people have graded."""
-    grades = read_grades(testset_folder(settings) / "grades.jsonl")
+    asked = {q.id: question_sha256(q) for run in runs for q in read_testset(run.path).questions}
+    grades = still_meant(read_grades(testset_folder(settings) / "grades.jsonl"), asked)
     said = verdict_by_text(grades, machines(runs, settings.judge.label))
     return {
         (run, row.question_id, row.repeat): said[key]

@@ -14,7 +14,7 @@ from harness.grading.witnesses import on_wrong_captions
 from harness.judge import ChatJudge
 from harness.judge.languages import language
 from harness.page import write_latex, write_page
-from harness.reported import comparable, documents, study_table, testset_folder
+from harness.reported import comparable, documents, study_tables, testset_folder
 from harness.store import Run, chosen_runs, write_whole
 
 if TYPE_CHECKING:
@@ -39,15 +39,17 @@ def report(settings: Report, how: Composition) -> None:
     """Analyse the runs chosen, print the tables, and write report.md, CSVs and findings.json."""
     from rich.console import Console
 
-    from harness.analysis import analyse
+    from harness.analysis import analyse, judged_by_several
     from harness.render import LANGUAGES, terminal
     from harness.render.terminal import section
 
     pick(LANGUAGES, settings.language, "language")
     pick(dict.fromkeys(FORMATS), settings.format, "format")
     runs = comparable(chosen_runs(study_path(settings), settings.runs))
-    table = study_table(runs, settings, how)
-    analysis = analyse(table, options(settings, runs, table))
+    tables = study_tables(runs, settings, how)
+    table = tables[settings.judge.label]
+    asked = options(settings, runs, table)
+    analysis = judged_by_several(analyse(table, asked), tables, asked)
     facts = study_facts(settings, how, runs)
     folder = report_folder(settings)
     wrong = wrong_captions(runs, settings)

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from harness.questions import question_sha256
 from harness.records import EvidencePlace, Response, Score, Verdict
 from tests.analysis.conftest import VARIANTS
 from tests.article import JUDGE, QUESTIONS, Article
@@ -129,6 +130,25 @@ def test_who_graded_is_named(command: Command, article: Article) -> None:
     (article.folder / "grades.jsonl").unlink()
 
     assert "Right and wrong: known for no answer" in command("report", *article.words).stdout
+
+
+def test_grades_of_an_edited_question_are_left_out(
+    command: Command, article: Article, caplog: pytest.LogCaptureFixture
+) -> None:
+    """q1's six grades were given by another reference: 42 of 48 answers stay graded."""
+    file = article.folder / "grades.jsonl"
+    rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    for row in rows:
+        if row["question_id"] == "q1":
+            row["question_sha256"] = question_sha256(replace(QUESTIONS[0], reference="another"))
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+    done = command("report", *article.words)
+
+    assert "42 of 42 answers by people" in done.stdout
+    assert "6 grades no longer count: the question or its reference was edited since (q1)" in (
+        caplog.text
+    )
 
 
 def test_a_partial_run_is_compared_on_what_it_was_asked(command: Command, article: Article) -> None:
@@ -406,3 +426,91 @@ def test_a_failed_answer_is_no_refusal(command: Command, article: Article) -> No
 
     [error] = of_kind(article, "system_errors")
     assert (error["run"], error["questions"]) == ("text_k9", ["q1"])
+
+
+def useful(judge: str, *labels: int) -> list[Verdict]:
+    """Return which passages of q1's answer a judge calls useful."""
+    return [Verdict(judge, "q1", 0, "passage_useful", n, label=x) for n, x in enumerate(labels)]
+
+
+def judge_again(article: Article, run: str, **identity: Any) -> None:
+    """Have a second judge score the first seven questions as the first did, in three metrics."""
+    scores = [
+        replace(score, judge="second")
+        for score in article.run(run).scores("llama3.1")
+        if score.metric != "answer_relevancy" and score.question_id != "q8"
+    ]
+    said = {"judge": "overlap", **identity}
+    article.run(run).write_evaluation("second", said, useful("second", 1, 0, 0, 0), scores)
+
+
+def test_judges_are_held_against_each_other(command: Command, article: Article) -> None:
+    """The report is the chosen judge's; the other's labels and findings stand beside it.
+
+    Of q1's four passages in ctx_k9 one is labelled apart: 3 of 4 alike, 1/2 by chance, kappa 1/2.
+    """
+    article.run("ctx_k9").write_evaluation(
+        "llama3.1", JUDGE, useful("llama3.1", 1, 1, 0, 0), article.run("ctx_k9").scores("llama3.1")
+    )
+    for name in VARIANTS:
+        judge_again(article, name)
+
+    done = command("report", *article.words)
+
+    assert done.returncode == 0, done.stderr
+    page = running(done.stdout)
+    assert "This report is by llama3.1. The same answers were judged by second, too." in page
+    assert "each judge has scored: 6 of 6 runs, 7 of 8 questions, 3 metrics" in page
+    assert "Left out, as not each judge has scored them: answer relevancy." in page
+    [agreed] = of_kind(article, "judges_agreement")
+    assert {name: agreed["numbers"][name] for name in ("n", "agreed", "kappa", "low")} == {
+        "n": 4,
+        "agreed": 3,
+        "kappa": 0.5,
+        "low": None,
+    }
+    assert of_kind(article, "under_some_judges") == []
+    everywhere = of_kind(article, "under_every_judge", metric="faithfulness")
+    assert [f["names"]["said"] for f in everywhere] == ["metric_trusted"]
+    report = article.folder / "article/report"
+    assert "## Several judges" in (report / "report.md").read_text("utf-8")
+    assert 'id="judges"' in (report / "index.html").read_text("utf-8")
+
+
+def test_the_other_judge_leads_when_it_is_chosen(command: Command, article: Article) -> None:
+    """`judge.name=second` reports on its scores, and holds the first judge's against them."""
+    for name in VARIANTS:
+        judge_again(article, name)
+
+    page = running(command("report", *article.words, "judge.name=second").stdout)
+
+    assert "This report is by second. The same answers were judged by llama3.1, too." in page
+    assert "faithfulness 0.617" not in page
+
+
+def test_one_judge_is_held_against_nobody(command: Command, article: Article) -> None:
+    """Without a second judge no word is said of several."""
+    page = command("report", *article.words).stdout
+
+    assert "Several judges" not in page
+    assert of_kind(article, "judges_agreement") == []
+    assert of_kind(article, "under_every_judge") == []
+
+
+def test_a_check_in_other_words_is_another_check(command: Command, article: Article) -> None:
+    """Two judges were asked two questions under one name: their labels are not matched."""
+    asked = {"question": "Cites?", "inputs": ["response"], "labels": ["a", "b"], "counts": "a"}
+    for name in VARIANTS:
+        for judge, question in (("llama3.1", "Cites?"), ("second", "Does it cite?")):
+            run = article.run(name)
+            known = [score for score in run.scores("llama3.1") if score.judge is not None]
+            scores = [replace(score, judge=judge) for score in known]
+            own = {"cites": {**asked, "question": question}}
+            rows = [Verdict(judge, "q1", 0, "cites", 0, label=1), *useful(judge, 1, 0)]
+            run.write_evaluation(judge, JUDGE | {"own": own}, rows, scores)
+
+    done = command("report", *article.words)
+
+    assert done.returncode == 0, done.stderr
+    checks = {f["names"]["check"]: f["numbers"]["n"] for f in of_kind(article, "judges_agreement")}
+    assert checks == {"passage_useful": 12, "cites": 0}

@@ -4,6 +4,7 @@ from harness.analysis.analyse import analyse
 from harness.analysis.cube import score_cube, study_table
 from harness.analysis.findings import as_json, shown
 from harness.analysis.gold import GOLD_METRICS, gold_scores, rank_scores
+from harness.analysis.judges import judged_by_several
 from harness.analysis.kinds import KINDS, Kind
 from harness.analysis.options import Options, Primary
 from harness.analysis.power import Assumptions, Power, power
@@ -28,6 +29,7 @@ __all__ = [
     "analyse",
     "as_json",
     "gold_scores",
+    "judged_by_several",
     "power",
     "rank_scores",
     "score_cube",

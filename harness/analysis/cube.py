@@ -82,8 +82,9 @@ def score_cube(
     count = np.bincount(cells[scored], minlength=size)
     total = np.bincount(cells[scored], values[scored], size).astype(np.float64)
     means = divide(total, count)
-    # the order in which repeats were summed must not part equal means
-    means = np.where(count > 1, np.round(means, 12), means)
+    if (count > 1).any():
+        # neither the order in which repeats were summed nor how many there are may part equals
+        means = np.round(means, 12)
     units = np.full(size, np.nan)
     np.fmin.at(units, cells, column([row.units for _, row in rows]))
     statuses = np.full(size, "", dtype=object)

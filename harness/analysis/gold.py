@@ -4,6 +4,7 @@ Gold is a place in the corpus (document, page, quote or figure), not a passage, 
 gold serves every index, whatever its chunks.
 """
 
+import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,6 +15,9 @@ from harness.records import EvidencePlace, Layer, Passage, Question, Response, S
 
 COVERED = 0.5
 """Share of a quote's character trigrams from which a passage holds the quote."""
+
+ENDINGS = (".pdf", ".txt", ".md", ".markdown", ".csv", ".html", ".htm", ".docx")
+"""Of files that a corpus is read from (a test holds them to those of `harness.sources`)."""
 
 FIELDS = {
     "gold_recall": "recall",
@@ -153,9 +157,14 @@ def holds(passage: Passage, place: EvidencePlace) -> bool:
 
 
 def stem(document: str) -> str:
-    """Return a document's name without folder and ending."""
-    name = document.replace("\\", "/").rpartition("/")[2]
-    return name.rpartition(".")[0] if name.lower().endswith((".pdf", ".md", ".txt")) else name
+    """Return a document's name as passages carry it, from that name or from its file's.
+
+    >>> stem("corpus/麻疹 2024 #3.pdf"), stem("麻疹_2024_3"), stem("v2.0"), stem("tables.CSV")
+    ('麻疹_2024_3', '麻疹_2024_3', 'v2.0', 'tables')
+    """
+    name = unicodedata.normalize("NFC", document).replace("\\", "/").rpartition("/")[2]
+    bare = name.rpartition(".")[0] if name.lower().endswith(ENDINGS) else name
+    return re.sub(r"[^\w.-]+", "_", bare).strip("_.")
 
 
 def trigrams(text: str) -> frozenset[str]:

@@ -1,29 +1,12 @@
 """The kinds of finding, and what each carries for whoever puts it into words."""
 
-from dataclasses import dataclass
+from harness.analysis.finding import Severity
+from harness.analysis.kind import CONTRAST, SIDES, TEST, Kind
+from harness.analysis.kinds_of_caution import CAUTIONS
 
-from harness.analysis.results import Severity
+__all__ = ["KINDS", "Kind"]
 
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """What every finding of one kind carries, for whoever puts it into words."""
-
-    meaning: str
-    severity: Severity
-    about: tuple[str, ...] = ()
-    """Which of `factor`, `left`, `right`, `run`, `metric`, `questions` are filled."""
-    numbers: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
-    groups: tuple[str, ...] = ()
-
-
-CONTRAST = ("factor", "left", "right")
-SIDES = ("left_value", "right_value")
-"""The factor's values, as text."""
-TEST = ("mean", "low", "high", "p", "p_floor", "p_adjusted", "questions", "wins", "ties", "losses")
-
-KINDS: dict[str, Kind] = {
+LEARNT: dict[str, Kind] = {
     # the data contradict themselves
     "retrieval_scores_differ": Kind(
         "Equal passages, yet a retrieval metric gives other scores on these questions.",
@@ -47,6 +30,7 @@ KINDS: dict[str, Kind] = {
         (*CONTRAST, "metric", "questions"),
         TEST,
         SIDES,
+        ("won", "lost"),
     ),
     "worse": Kind(
         "Right is worse than left in this metric, beyond chance within the family.",
@@ -54,6 +38,7 @@ KINDS: dict[str, Kind] = {
         (*CONTRAST, "metric", "questions"),
         TEST,
         SIDES,
+        ("won", "lost"),
     ),
     "different": Kind(
         "Right differs from left in a metric of cost, beyond chance within the family.",
@@ -61,6 +46,16 @@ KINDS: dict[str, Kind] = {
         (*CONTRAST, "metric", "questions"),
         TEST,
         SIDES,
+        ("won", "lost"),
+    ),
+    "under_every_judge": Kind(
+        "Every judge's scores give this finding, of the kind `said` or, of a metric that is not "
+        "trusted, the verdict `said`; `k` is a rank where ranks are said.",
+        Severity.FINDING,
+        (*CONTRAST, "run", "metric", "questions"),
+        ("k",),
+        (*SIDES, "said"),
+        ("judges",),
     ),
     "answers_changed": Kind(
         "Answers that turned right (gained) or wrong (lost) from left to right; p is McNemar's.",
@@ -121,161 +116,7 @@ KINDS: dict[str, Kind] = {
         ("k", "k_returned"),
         ("source",),
     ),
-    # what makes a number mean less
-    "nothing_beyond_chance": Kind(
-        "No test of the family is below the level after correction.",
-        Severity.WARNING,
-        (),
-        ("contrasts", "tests", "smallest_adjusted"),
-    ),
-    "nothing_can_be_significant": Kind(
-        "With so few questions and so many tests no result whatever could have passed.",
-        Severity.WARNING,
-        (),
-        ("tests", "smallest_p", "level"),
-    ),
-    "metric_not_trusted": Kind(
-        "The metric cannot tell right answers from wrong ones (verdict `no_evidence`), or scores "
-        "wrong ones higher (`inverted`).",
-        Severity.WARNING,
-        ("metric",),
-        ("auc", "low", "high", "gap", "right", "wrong", "questions"),
-        ("graded_by", "verdict"),
-    ),
-    "saturated": Kind(
-        "The run retrieves most (`share` >= 0.8) or all (1) of its index: retrieval metrics say "
-        "nothing.",
-        Severity.WARNING,
-        ("run",),
-        ("k_returned", "corpus_size", "share"),
-    ),
-    "k_not_reached": Kind(
-        "Fewer passages came back than were asked for.",
-        Severity.WARNING,
-        ("run",),
-        ("k_requested", "k_returned", "corpus_size", "questions"),
-    ),
-    "system_errors": Kind(
-        "The system under test failed on these questions; they count as wrong.",
-        Severity.WARNING,
-        ("run", "questions"),
-        ("errors", "asked"),
-    ),
-    "partial_run": Kind(
-        "Only part of the questions was asked.", Severity.WARNING, ("run",), ("asked", "questions")
-    ),
-    "always_wrong": Kind(
-        "No run answers these questions: check the test set first.",
-        Severity.WARNING,
-        ("questions",),
-        ("runs",),
-    ),
-    "missing_scores": Kind(
-        "Cells of this metric are NA, for the reason `status`.",
-        Severity.WARNING,
-        ("metric",),
-        ("missing", "cells"),
-        ("status",),
-    ),
-    "missing_not_at_random": Kind(
-        "NA cells fall unevenly on the two sides, or the sign of the difference hangs on them; "
-        "`others` more contrasts in view say the same of this metric.",
-        Severity.WARNING,
-        (*CONTRAST, "metric", "questions"),
-        ("left_missing", "right_missing", "compared", "mean", "worst", "best", "flips", "others"),
-        SIDES,
-    ),
-    "judged_differently": Kind(
-        "Other judges or prompts scored the two sides: this metric is not compared, and it is so "
-        "in `others` more contrasts in view.",
-        Severity.WARNING,
-        (*CONTRAST, "metric"),
-        ("others",),
-        SIDES,
-    ),
-    "quantised": Kind(
-        "Most cells of this metric rest on at most 3 units, so few values are possible.",
-        Severity.WARNING,
-        ("metric",),
-        ("coarse", "cells", "units"),
-    ),
-    "one_cell": Kind(
-        "A right answer has the metric's worst score on at most 3 units: one cell, not a finding.",
-        Severity.WARNING,
-        ("run", "metric", "questions"),
-        ("value", "units"),
-    ),
-    "refused_despite_evidence": Kind(
-        "The evidence was retrieved, yet the answer is a refusal.",
-        Severity.WARNING,
-        ("run", "questions"),
-        ("refused",),
-    ),
-    "answered_unanswerable": Kind(
-        "Questions without an answer in the corpus were answered all the same.",
-        Severity.WARNING,
-        ("run", "questions"),
-        ("answered", "unanswerable"),
-    ),
-    "suspect_verdicts": Kind(
-        "Verdicts of the judge that contradict the text or each other.",
-        Severity.WARNING,
-        ("run", "questions"),
-        ("verbatim", "duplicates"),
-    ),
-    "judge_of_same_family": Kind(
-        "The judge is of the generator's own family.",
-        Severity.WARNING,
-        ("run",),
-        (),
-        ("generator", "judge"),
-    ),
-    "same_wording": Kind(
-        "These questions have the same wording; they are scored apart.",
-        Severity.WARNING,
-        ("questions",),
-    ),
-    "not_comparable": Kind(
-        "The two runs rest on another corpus or test set (`reason`): never compared.",
-        Severity.WARNING,
-        ("left", "right"),
-        (),
-        ("reason",),
-    ),
-    "confounded": Kind(
-        "The runs differ in several factors and no chain of runs separates them; `words` make "
-        "the variant that would.",
-        Severity.NOTE,
-        ("left", "right"),
-        ("factors", "missing"),
-        (),
-        ("factors", "words"),
-    ),
-    "missing_corner": Kind(
-        "Whether the two factors' effects depend on each other cannot be said: a run is missing.",
-        Severity.NOTE,
-        ("factor",),
-        ("missing",),
-        (*SIDES, "second_factor", "second_left_value", "second_right_value"),
-        ("words",),
-    ),
-    "primary_not_tested": Kind(
-        "The study declared this test before collecting, and no contrast makes it.",
-        Severity.WARNING,
-        ("factor", "metric"),
-    ),
-    "too_few_grades": Kind(
-        "Too few graded answers, or of one kind only, to say whether the metric can be believed.",
-        Severity.NOTE,
-        ("metric",),
-        ("right", "wrong", "questions"),
-        ("graded_by",),
-    ),
-    "always_right": Kind(
-        "Every run answers these questions: they separate nothing.",
-        Severity.NOTE,
-        ("questions",),
-        ("runs",),
-    ),
 }
+
+KINDS: dict[str, Kind] = {**LEARNT, **CAUTIONS}
 """Kind -> what it carries, strongest first within a severity."""

@@ -80,6 +80,7 @@ def claims(contrast: Contrast) -> Iterator[Finding]:
                 Severity.FINDING,
                 metric=difference.metric,
                 numbers=tested_numbers(difference),
+                groups={"won": difference.won, "lost": difference.lost},
                 questions=(*difference.won, *difference.lost),
             )
 

@@ -6,16 +6,17 @@ from harness.analysis.options import Options
 from harness.analysis.results import Analysis, Finding
 
 
+def shown_by(finding: Finding, options: Options) -> bool:
+    """Say whether a baseline and a factor leave a finding in view."""
+    baseline, factor = options.baseline, options.factor
+    return (
+        baseline is None or finding.left is None or baseline in (finding.left, finding.right)
+    ) and (factor is None or finding.factor in (None, factor))
+
+
 def narrowed(analysis: Analysis, options: Options) -> Analysis:
     """Return the part of an analysis that a baseline and a factor leave in view."""
     baseline, factor = options.baseline, options.factor
-
-    def kept(finding: Finding) -> bool:
-        about_runs = finding.left is not None
-        return (
-            baseline is None or not about_runs or baseline in (finding.left, finding.right)
-        ) and (factor is None or finding.factor in (None, factor))
-
     confounded = tuple(
         pair
         for pair in analysis.confounded
@@ -42,7 +43,7 @@ def narrowed(analysis: Analysis, options: Options) -> Analysis:
             for one in analysis.interactions
             if factor in (None, one.first.factor, one.second.factor)
         ),
-        findings=tuple(finding for finding in analysis.findings if kept(finding)),
+        findings=tuple(one for one in analysis.findings if shown_by(one, options)),
         baseline=baseline,
         factor=factor,
     )

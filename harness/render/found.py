@@ -24,6 +24,7 @@ SAID_ABOVE = {
     *("informative", "always_right", "always_wrong", "saturated", "missing_scores"),
     *("metric_trusted", "metric_not_trusted", "too_few_grades"),
     *("answers_changed", "different", "confounded"),
+    *("under_every_judge", "under_some_judges", "judges_agreement"),
 }
 """Kinds that another section of the brief report has said already."""
 

@@ -9,6 +9,7 @@ from harness.render.details import reading, retrieval, suspects
 from harness.render.facts import StudyFacts
 from harness.render.found import found
 from harness.render.interactions import interactions
+from harness.render.judges import judges
 from harness.render.means import means
 from harness.render.opening import opening
 from harness.render.pairs import pairs
@@ -30,6 +31,7 @@ def page(
         right_wrong(analysis, words, brief),
         means(analysis, words, brief),
         trust(analysis, words, brief),
+        judges(analysis, words, brief),
         contrasts(analysis, words, brief),
         curves(analysis, words, brief),
     ]

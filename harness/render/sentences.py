@@ -13,6 +13,8 @@ TRANSLATED = {
     "graded_by": "origins",
     "source": "sources",
     "verdict": "trust",
+    "check": "agreed_checks",
+    "unmatched": "unmatched",
 }
 """Names that are words of ours: name -> the table they are looked up in."""
 
@@ -92,6 +94,26 @@ def chance(numbers: Mapping[str, float | int | None], alpha: float) -> str:
     return "floor" if floor is not None and p <= floor else "chance"
 
 
+def won_and_lost(finding: Finding, alpha: float) -> tuple[str, ...]:
+    """Name the parts about a difference; between two versions, with the questions that turned.
+
+    Of other contrasts the questions stand in a table, with their signs.
+    """
+    told = ("won", "lost") if finding.factor == "version" else ()
+    return ("lead", *(name for name in told if finding.groups[name]))
+
+
+def agree(finding: Finding, alpha: float) -> tuple[str, ...]:
+    """Name the part that says how far two judges agree, or why nothing does."""
+    if finding.numbers["kappa"] is not None:
+        if finding.names.get("unmatched"):
+            return ("constant",)
+        return ("point" if finding.numbers["low"] is None else "interval",)
+    if finding.numbers["n"]:
+        return ("no_kappa",)
+    return ("lacking" if "lacking" in finding.names else "unmatched",)
+
+
 def by_construction(finding: Finding, alpha: float) -> tuple[str, ...]:
     """Name the parts about a contrast whose passages are all the same."""
     return ("lead", *(name for name in ("gained", "lost") if finding.groups[name]))
@@ -124,6 +146,11 @@ PARTS: dict[str, Callable[[Finding, float], tuple[str, ...]]] = {
         turned(finding.groups),
         chance(finding.numbers, alpha),
     ),
+    "better": won_and_lost,
+    "worse": won_and_lost,
+    "under_every_judge": named("said"),
+    "under_some_judges": named("said"),
+    "judges_agreement": agree,
     "different": lambda finding, alpha: (
         "constant" if finding.numbers["low"] is None else "spread",
     ),

@@ -49,6 +49,18 @@ def test_the_order_of_repeats_parts_no_equal_means() -> None:
     assert values[0] == values[1]
 
 
+def test_the_number_of_repeats_parts_no_equal_means() -> None:
+    """A third, scored in one repeat of two, equals a third scored in both: no win by a rounding."""
+    rows = {
+        "p": [score("q1", 1 / 3, 0), score("q1", None, 1, status="no_claims")],
+        "q": [score("q1", 1 / 3, 0), score("q1", 1 / 3, 1)],
+    }
+
+    values = score_cube(["p", "q"], ["q1"], [METRIC], rows).values
+
+    assert values[0] == values[1]
+
+
 def test_all_repeats_missing_is_na_with_the_first_reason() -> None:
     """NA is never zero."""
     rows = [score("q1", None, 0, status="no_claims"), score("q1", float("nan"), 1, status="budget")]

@@ -175,3 +175,19 @@ def test_one_warning_stands_for_many_contrasts(study: Builder) -> None:
 
     assert warnings(Options()) == [("P", "R", 2)]
     assert warnings(Options(baseline="S")) == [("S", "R", 0)]
+
+
+def test_a_difference_names_the_questions_that_turned(study: Builder) -> None:
+    """Eleven questions better and one worse after the repair: both lists stand with the finding."""
+    metric = MetricFacts("faithfulness", Layer.GENERATION)
+    before, after = [0.1] * 12, [0.9] * 11 + [0.0]
+    runs = {
+        "old": RunFacts("old", "ctx", leaves={"version": None}),
+        "new": RunFacts("new", "ctx", leaves={"version": "w48"}),
+    }
+
+    found = analyse(study(metrics={metric: {"old": before, "new": after}}, runs=runs))
+
+    [better] = [f for f in found.findings if f.kind == "better"]
+    assert (better.factor, better.left, better.right) == ("version", "old", "new")
+    assert better.groups == {"won": tuple(f"q{n}" for n in range(1, 12)), "lost": ("q12",)}

@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 from harness.analysis import GOLD_METRICS, gold_scores, rank_scores
-from harness.analysis.gold import as_gold, holds, stem, trigrams
+from harness.analysis.gold import ENDINGS, as_gold, holds, stem, trigrams
 from harness.records import EvidencePlace, Passage, Question, Response
+from harness.sources.corpus import KINDS
 
 DATA = Path(__file__).parent.parent / "data/analysis/jqara_ranks.json"
 QUOTE = EvidencePlace("report", 2, "四月最多，共十二例")
@@ -116,5 +117,7 @@ def test_gold_scores_are_rows_like_any_other() -> None:
 def test_names_and_trigrams() -> None:
     """Folders and endings do not part a document from itself; nothing is made of nothing."""
     assert [stem(n) for n in ("a/b.pdf", "a\\b.PDF", "b", "v2.0")] == ["b", "b", "b", "v2.0"]
+    assert ENDINGS == KINDS
+    assert {stem(f"麻疹 2024 #3{kind}") for kind in KINDS} == {"麻疹_2024_3"}
     assert trigrams(" \n") == frozenset()
     assert trigrams("Ａb") == frozenset({"ab"})

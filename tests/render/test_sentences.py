@@ -126,6 +126,7 @@ def test_better_never_stands_on_a_mean_alone() -> None:
         Severity.FINDING,
         numbers,
         {"left_value": "default", "right_value": "strict"},
+        {"won": ("q1",), "lost": ("q2",)},
         factor="prompt",
         left="a",
         right="b",
@@ -137,6 +138,93 @@ def test_better_never_stands_on_a_mean_alone() -> None:
         "+0.100 to +0.400; 50 questions, 20 better, 28 equal, 2 worse; p < 0.001, after "
         "correction 0.003)."
     )
+
+
+def better(factor: str, won: tuple[str, ...], lost: tuple[str, ...]) -> Finding:
+    numbers = {
+        **{"mean": 0.5, "low": 0.25, "high": 0.75, "p": 0.0001, "p_floor": 0.0001},
+        **{"p_adjusted": 0.001, "questions": 12, "wins": 11, "ties": 0, "losses": 1},
+    }
+    return Finding(
+        "better",
+        Severity.FINDING,
+        numbers,
+        {"left_value": "none", "right_value": "w48"},
+        {"won": won, "lost": lost},
+        factor=factor,
+        left="ctx",
+        right="ctx-w48",
+        metric="faithfulness",
+    )
+
+
+def test_a_version_says_what_was_won_and_lost() -> None:
+    """A repair is told with its questions; of other contrasts the table has them."""
+    said = sentence(better("version", ("q1", "q2"), ("q3",)), EN)
+
+    assert said.startswith("none -> w48 (before: ctx, after: ctx-w48): faithfulness is better by ")
+    assert said.endswith("after correction 0.001). Better: q1, q2. Worse: q3.")
+    assert sentence(better("version", ("q1",), ()), EN).endswith("). Better: q1.")
+    assert sentence(better("top_k", ("q1",), ("q3",)), EN).endswith("after correction 0.001).")
+    assert sentence(better("version", ("q1",), ("q3",)), words("zh_hant")).endswith(
+        "）。變好的題目：q1。變差的題目：q3。"
+    )
+
+
+def agreement(**about: object) -> Finding:
+    numbers: dict[str, float | int | None] = {
+        **{"n": 9, "first_labelled": 9, "second_labelled": 12, "questions": 3, "agreed": 7},
+        **{"share": 7 / 9, "kappa": 0.55, "low": -0.4, "high": 1.0},
+    }
+    names = {"first": "A", "second": "B", "check": "passage_useful"}
+    for name, value in about.items():
+        if isinstance(value, str):
+            names[name] = value
+        else:
+            numbers[name] = value  # type: ignore[assignment]
+    return Finding("judges_agreement", Severity.NOTE, numbers, names)
+
+
+@pytest.mark.parametrize(
+    ("finding", "expected"),
+    [
+        (
+            agreement(),
+            "the same label on 7 of 9 that can be matched (78 %; 3 questions); Cohen's kappa 0.550 "
+            "(95 % interval over questions -0.400 to 1.000).",
+        ),
+        (
+            agreement(low=None, high=None),
+            "the same label on 7 of 9 that can be matched (78 %; 3 questions); Cohen's kappa "
+            "0.550, with no interval from so little.",
+        ),
+        (
+            agreement(kappa=None, low=None, high=None, unmatched="one_label"),
+            "the same label on 7 of 9 that can be matched (78 %; 3 questions); Cohen's kappa is NA "
+            "(both gave one label only).",
+        ),
+        (
+            agreement(kappa=0.0, low=None, high=None, unmatched="one_constant"),
+            "the same label on 7 of 9 that can be matched (78 %; 3 questions); one judge gave one "
+            "label only, so kappa is 0.",
+        ),
+        (
+            agreement(n=0, kappa=None, low=None, high=None, unmatched="other_claims"),
+            "no label can be matched (the two judges took out other claims), so nothing says "
+            "whether they agree.",
+        ),
+        (
+            agreement(
+                n=0, kappa=None, low=None, high=None, lacking="B", status="not_supported_by_judge"
+            ),
+            "no label can be matched (B: this judge cannot do it), so nothing says whether they "
+            "agree.",
+        ),
+    ],
+)
+def test_judges_agreement(finding: Finding, expected: str) -> None:
+    """Kappa is told with its interval, and where it is NA with the reason; never as 0."""
+    assert sentence(finding, EN) == f"A and B, usefulness of each passage: {expected}"
 
 
 def test_statuses_and_graders_are_words() -> None:

@@ -25,14 +25,22 @@ def read(text: str) -> list[dict[str, str]]:
 
 
 def test_article_tables(article: Analysis) -> None:
-    """48 answers, 24 means, 35 differences and 8 confounded pairs, a row each."""
+    """48 answers, 24 means, 35 differences and 8 confounded pairs, a row each.
+
+    Of five squares of runs one is complete and has its five metrics; no sweep has three values,
+    and each of the four pairs that differ before and after retrieval lacks a crossed run.
+    """
     tables = {name: read(text) for name, text in csv_tables(article).items()}
 
     assert {name: len(rows) for name, rows in tables.items()} == {
         "right_wrong.csv": 48,
         "means.csv": 24,
+        "trust.csv": 4,
         "contrasts.csv": 35,
         "confounded.csv": 8,
+        "curves.csv": 0,
+        "interactions.csv": 5 + 4,
+        "counterfactuals.csv": 4,
         "findings.csv": len(article.findings),
     }
     right = [row["run"] for row in tables["right_wrong.csv"] if row["right"] == "1.0"]
@@ -135,6 +143,69 @@ def test_confounded_pairs_name_what_is_missing(study: Study) -> None:
     assert row["separated"] == "False"
     assert json.loads(row["changes"]) == {"prompt": ["default", "strict"], "top_k": [4, 9]}
     assert json.loads(row["missing"])[0][0].startswith("variant=")
+
+
+def test_trust_has_a_row_a_metric(article: Analysis) -> None:
+    """The gap that the article found by hand, beside how many answers of each kind there are."""
+    rows = {row["metric"]: row for row in read(csv_tables(article)["trust.csv"])}
+
+    assert round(float(rows["faithfulness"]["gap"]), 3) == 0.441
+    assert (rows["faithfulness"]["verdict"], rows["faithfulness"]["right"]) == ("trusted", "30")
+    assert rows["context_precision"]["verdict"] == "no_evidence"
+
+
+def test_a_sweep_has_a_row_a_run_and_metric(study: Study, runs: Runs) -> None:
+    """In number order, over the one question that all three runs have scored."""
+    scores = {"k2": [0.5, None], "k10": [0.75, 1.0], "k4": [0.25, 1.0]}
+    grades = {"k2": [1, 0], "k10": [1, 1], "k4": [0, 1]}
+    rows = read(csv_tables(study(runs(2, 10, 4), {FAITHFULNESS: scores}, grades))["curves.csv"])
+
+    assert [
+        tuple(row[name] for name in ("value", "run", "mean", "status", "questions"))
+        for row in rows
+        if row["metric"] == "faithfulness"
+    ] == [
+        ("2.0", "k2", "0.5", "ok", "1"),
+        ("4.0", "k4", "0.25", "ok", "1"),
+        ("10.0", "k10", "0.75", "ok", "1"),
+    ]
+    assert sum(row["metric"] == "right" for row in rows) == 3
+
+
+def crossed(*others: str) -> list[RunFacts]:
+    """Return runs named by their prompt and top_k, a1 and those asked for."""
+    return [
+        RunFacts(name, name, {"prompt": name[0]}, {"top_k": int(name[1])})
+        for name in ("a1", *others)
+    ]
+
+
+def test_a_square_is_its_corners_and_its_difference(study: Study) -> None:
+    """Prompt b wins one of two questions at k = 2 and none at k = 1: half a question more."""
+    grades = {"a1": [0, 0], "a2": [1, 0], "b1": [0, 0], "b2": [1, 1]}
+    tables = csv_tables(study(crossed("a2", "b1", "b2"), grades=grades))
+    [row] = read(tables["interactions.csv"])
+
+    assert (row["first"], row["second"]) == ("prompt", "top_k")
+    assert (row["metric"], row["mean"], row["second_right_value"]) == ("right", "0.5", "2")
+    assert json.loads(row["corners"]) == ["a1", "b1", "a2", "b2"]
+    assert json.loads(row["won"]) == ["q2"]
+    [lacking] = read(csv_tables(study(crossed("a2", "b1")))["interactions.csv"])
+    assert (lacking["metric"], lacking["mean"], lacking["status"]) == ("", "", "missing_run")
+    assert json.loads(lacking["corners"])[3] is None
+
+
+def test_a_split_adds_up(study: Study) -> None:
+    """Of a difference of 1, retrieval made (0.5 + 1) / 2 and generation (0 + 0.5) / 2."""
+    grades = {"a1": [0, 0], "a2": [1, 0], "b1": [0, 0], "b2": [1, 1]}
+    rows = read(csv_tables(study(crossed("a2", "b1", "b2"), grades=grades))["counterfactuals.csv"])
+    [row] = [row for row in rows if (row["left"], row["right"]) == ("a1", "b2")]
+
+    assert (row["total"], row["retrieval"], row["generation"]) == ("1.0", "0.75", "0.25")
+    assert (row["left_on_right"], row["right_on_left"], row["questions"]) == ("a2", "b1", "2")
+    [lacking] = read(csv_tables(study(crossed("b2")))["counterfactuals.csv"])
+    assert (lacking["total"], lacking["status"]) == ("", "missing_run")
+    assert len(json.loads(lacking["missing"])) == 2
 
 
 def test_failures_have_their_status(article: Analysis) -> None:

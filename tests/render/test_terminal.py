@@ -493,11 +493,11 @@ def test_several_generators(study: Study, runs: Runs, printed: Printed) -> None:
     first, *rest = runs(1, 2, 3)
     grades = {"k1": [1], "k2": [1], "k3": [1]}
     shown = printed(
-        terminal(study([replace(first, notes=("recorded",)), *rest], grades=grades), facts)
+        terminal(study([replace(first, notes=("by hand",)), *rest], grades=grades), facts)
     )
 
     assert "- Answers by: llama (k1), qwen (k2, k3)." in shown
-    assert "- k1: recorded." in shown
+    assert "- k1: by hand." in shown
     assert "- Judge: none; only metrics that need no judge are shown." in shown
 
 

@@ -23,6 +23,9 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 
 CHOICES = {
     "direction": ("won", "lost"),
+    "said": ("better", "no_evidence"),
+    "unmatched": ("one_label", "other_claims"),
+    "check": ("passage_useful", "response_in_context"),
     "verdict": ("no_evidence", "inverted"),
     "reason": ("corpus", "testset"),
     "status": ("judge_unparsable", "no_claims"),

@@ -28,6 +28,9 @@ OF_KINDS = {
     "same_wording": "questions",
     "partial_run": "grid",
     "system_errors": "grid",
+    "under_every_judge": "judges",
+    "under_some_judges": "judges",
+    "judges_agreement": "judges",
 }
 """Kind -> the part of the page where its evidence stands, where no closer place is known."""
 
@@ -58,9 +61,9 @@ class Places:
     def of(self, finding: Finding) -> str:
         """Return where the evidence of a finding stands, as close as there is a place."""
         pair = (finding.left or "", finding.right or "")
-        if pair in self.contrasts:
-            return self.contrasts[pair]
         part = OF_KINDS.get(finding.kind, "")
+        if pair in self.contrasts and part != "judges":
+            return self.contrasts[pair]
         if finding.kind.startswith("metric_") or finding.kind == "too_few_grades":
             return self.metrics.get(finding.metric or "", "trust")
         if part in self.parts:

@@ -25,6 +25,7 @@ from harness.render.html.making import corpus_of, recorded, settings, spending, 
 from harness.render.html.questions import asked, room_for
 from harness.render.html.spread import spreads
 from harness.render.interactions import interactions
+from harness.render.judges import judges
 from harness.render.kinds import kinds_of
 from harness.render.means import corrected, notes, unscored
 from harness.render.missing import missing
@@ -183,6 +184,7 @@ def others_of(analysis: Analysis, facts: StudyFacts, words: Words) -> dict[str, 
         pairs(analysis, facts, words, brief=False),
         retrieval(analysis, words),
         suspects(analysis, words),
+        judges(analysis, words, brief=False),
     ]
     return {section.key: section for section in found if section is not None}
 

@@ -1,0 +1,294 @@
+"""What holds under every judge, and what only under one."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+
+from harness.analysis import (
+    Analysis,
+    MetricFacts,
+    Options,
+    RunFacts,
+    StudyTable,
+    analyse,
+    as_json,
+    judged_by_several,
+    study_table,
+)
+from harness.records import Layer, Passage, Question, Response, Score, Verdict
+
+LOW, HIGH = [0.1] * 20, [0.9] * 20
+"""Twenty questions that all change give p = 2 / 2**20: beyond chance in any family here."""
+
+FACTS = {
+    "faithfulness": MetricFacts("faithfulness", Layer.GENERATION),
+    "precision": MetricFacts("precision", Layer.OVERALL),
+    "similarity": MetricFacts("similarity", Layer.OVERALL),
+}
+FREE = ("similarity",)
+"""Metrics that need no judge."""
+
+Rows = Mapping[str, Sequence[float | None]]
+"""Run -> the values of q1, q2, ...; None is NA."""
+
+
+def table(
+    judge: str,
+    metrics: Mapping[str, Rows],
+    asked: Sequence[int] = range(20),
+    right: Rows | None = None,
+    verdicts: Mapping[str, Sequence[Verdict]] | None = None,
+) -> StudyTable:
+    """Return the runs of the first metric as a judge scored them, on these of 20 questions."""
+    names = list(next(iter(metrics.values())))
+    judged = {metric: judge for metric in metrics if metric not in FREE}
+    questions = [Question(f"q{n}", f"ask {n}", "reference", "text") for n in range(1, 21)]
+
+    def scored(run: str) -> list[Score]:
+        return [
+            Score(questions[at].id, 0, metric, rows[run][at], 8,
+                  "no_claims" if rows[run][at] is None else "ok", judged.get(metric))
+            for metric, rows in metrics.items()
+            for at in (range(20) if metric in FREE else asked)
+        ]  # fmt: skip
+
+    def answered(run: str) -> list[Response]:
+        return [
+            Response(q.id, 0, q.question, q.reference, "text", f"{run} says {q.id}",
+                     (Passage(f"{run}#1", "d", 1, "text", run),))
+            for q in questions
+        ]  # fmt: skip
+
+    return study_table(
+        [RunFacts(name, name, leaves={"top_k": ord(name)}, scored_by=judged) for name in names],
+        questions,
+        [FACTS[metric] for metric in metrics],
+        {name: scored(name) for name in names},
+        {name: answered(name) for name in names},
+        {
+            (name, questions[at].id, 0): int(value)
+            for name, row in (right or {}).items()
+            for at, value in enumerate(row)
+            if value is not None
+        },
+        verdicts,
+    )
+
+
+def several(*tables: tuple[str, StudyTable], options: Options = Options()) -> Analysis:  # noqa: B008
+    """Analyse the first judge's table, and hold it against the others'."""
+    return judged_by_several(analyse(tables[0][1], options), dict(tables), options)
+
+
+def held(found: Analysis) -> dict[tuple[str, str | None], tuple[str, ...]]:
+    """Return (kind, metric) -> the judges under whom that finding holds."""
+    assert found.judges is not None
+    return {(one.finding.kind, one.finding.metric): one.judges for one in found.judges.claims}
+
+
+UP = {"P": LOW, "Q": HIGH}
+DOWN = {"P": HIGH, "Q": LOW}
+
+
+def test_one_judge_changes_nothing() -> None:
+    """With one table the analysis is what it was, and no agreement is told."""
+    alone = analyse(table("A", {"faithfulness": UP}))
+
+    assert judged_by_several(alone, {"A": table("A", {"faithfulness": UP})}, Options()) is alone
+    assert alone.judges is None
+
+
+def test_findings_of_all_and_of_one() -> None:
+    """Both judges see precision rise; in faithfulness one sees a rise and the other a fall."""
+    found = several(
+        ("A", table("A", {"faithfulness": UP, "precision": UP})),
+        ("B", table("B", {"faithfulness": DOWN, "precision": UP})),
+    )
+
+    assert held(found) == {
+        ("better", "faithfulness"): ("A",),
+        ("better", "precision"): ("A", "B"),
+        ("worse", "faithfulness"): ("B",),
+    }
+    assert found.judges is not None
+    [better] = [one for one in found.judges.claims if one.others == ("B",)]
+    assert [(one.judge, one.verdict, one.number) for one in better.readings] == [
+        ("A", "better", pytest.approx(0.8)),
+        ("B", "worse", pytest.approx(-0.8)),
+    ]
+
+
+def test_what_holds_stands_among_the_findings() -> None:
+    """`findings.json` names the judges under whom each holds, and under whom it does not."""
+    found = several(
+        ("A", table("A", {"faithfulness": UP, "precision": UP})),
+        ("B", table("B", {"faithfulness": DOWN, "precision": UP})),
+    )
+
+    rows = [row for row in as_json(found.findings) if "under" in str(row["kind"])]
+
+    assert [(r["kind"], r["severity"], r["metric"], r["names"]) for r in rows] == [
+        ("under_some_judges", "warning", "faithfulness",
+         {"left_value": "80", "right_value": "81", "said": "better"}),
+        ("under_some_judges", "warning", "faithfulness",
+         {"left_value": "80", "right_value": "81", "said": "worse"}),
+        ("under_every_judge", "finding", "precision",
+         {"left_value": "80", "right_value": "81", "said": "better"}),
+    ]  # fmt: skip
+    assert rows[0]["groups"] == {"judges": ["A"], "others": ["B"]}
+    assert rows[2]["groups"] == {"judges": ["A", "B"]}
+    assert rows[2]["contrast"] == {"left": "P", "right": "Q"}
+
+
+def test_what_rests_on_no_judge_is_not_counted() -> None:
+    """Human grades and a comparison of characters are the same under each judge."""
+    grades = {"P": [0.0] * 20, "Q": [1.0] * 20}
+    metrics = {"faithfulness": UP, "similarity": UP}
+    same = {"faithfulness": {"P": LOW, "Q": LOW}, "similarity": UP}
+
+    found = several(("A", table("A", metrics, right=grades)), ("B", table("B", same, right=grades)))
+
+    assert found.judges is not None
+    assert {metric for _, metric in held(found)} == {"faithfulness"}
+    assert held(found)["better", "faithfulness"] == ("A",)
+    free = [
+        f.kind for f in found.findings if f.severity == "finding" and f.metric != "faithfulness"
+    ]
+    assert "answers_changed" in free
+    assert found.judges.free == len(free)
+
+
+def test_a_metric_that_one_judge_believes() -> None:
+    """Under A right answers score above wrong ones, under B not: trust is a finding too."""
+    grades = {"P": [0.0, 1.0] * 10, "Q": [0.0, 1.0] * 10}
+    telling = {"P": [0.1, 0.9] * 10, "Q": [0.1, 0.9] * 10}
+    dull = {"P": [0.1, 0.9, 0.9, 0.1] * 5, "Q": [0.1, 0.9, 0.9, 0.1] * 5}
+
+    found = several(
+        ("A", table("A", {"faithfulness": telling}, right=grades)),
+        ("B", table("B", {"faithfulness": dull}, right=grades)),
+    )
+
+    assert held(found) == {
+        ("metric_trusted", "faithfulness"): ("A",),
+        ("metric_not_trusted", "faithfulness"): ("B",),
+    }
+    assert found.judges is not None
+    assert [one.verdict for one in found.judges.claims[0].readings] == ["trusted", "no_evidence"]
+
+
+def test_only_the_common_part_is_compared() -> None:
+    """B scored q1 to q15 of P and Q, and not precision: A is asked the same once more.
+
+    A's rise rests on q16 to q20, which B never saw: over the common part it is no finding.
+    """
+    late = {"P": [0.5] * 20, "Q": [0.5] * 15 + [0.9] * 5, "R": HIGH}
+    found = several(
+        ("A", table("A", {"faithfulness": late, "precision": {**UP, "R": LOW}})),
+        ("B", table("B", {"faithfulness": UP}, asked=range(15))),
+    )
+
+    judges = found.judges
+    assert judges is not None
+    assert (judges.runs, judges.of_runs) == (("P", "Q"), 3)
+    assert (judges.questions, judges.of_questions) == (tuple(f"q{n}" for n in range(1, 16)), 20)
+    assert (judges.metrics, judges.uncommon) == (("faithfulness",), ("precision",))
+    assert held(found) == {("better", "faithfulness"): ("B",)}
+    assert [one.verdict for one in judges.claims[0].readings] == ["no_evidence", "better"]
+
+
+def test_na_is_scored() -> None:
+    """A refusal that both judges call NA belongs to the common part; a question never given to B
+    does not."""
+    gap = {"P": [None, *LOW[1:]], "Q": HIGH}
+
+    found = several(
+        ("A", table("A", {"faithfulness": gap})), ("B", table("B", {"faithfulness": gap}))
+    )
+
+    assert found.judges is not None
+    assert len(found.judges.questions) == 20
+
+
+def test_what_a_judge_cannot_score_is_left_out() -> None:
+    """NA in all cells is no other opinion: the metric is named, and no finding is counted."""
+    none = {"P": [None] * 20, "Q": [None] * 20}
+
+    found = several(
+        ("A", table("A", {"faithfulness": UP, "precision": UP})),
+        ("B", table("B", {"faithfulness": UP, "precision": none})),
+    )
+
+    assert found.judges is not None
+    assert found.judges.uncommon == ("precision",)
+    assert held(found) == {("better", "faithfulness"): ("A", "B")}
+
+
+def test_a_judge_of_one_run_is_compared_in_labels_only() -> None:
+    """C scored one run, which is no contrast; A and B are compared all the same."""
+    useful = [Verdict("?", "q1", 0, "passage_useful", 0, label=1)]
+    found = several(
+        ("A", table("A", {"faithfulness": UP}, verdicts={"P": useful})),
+        ("C", table("C", {"faithfulness": {"P": LOW}}, verdicts={"P": useful})),
+        ("B", table("B", {"faithfulness": UP})),
+    )
+
+    assert found.judges is not None
+    assert (found.judges.names, found.judges.compared) == (("A", "C", "B"), ("A", "B"))
+    assert held(found) == {("better", "faithfulness"): ("A", "B")}
+    assert [(r.first, r.second, r.n) for r in found.judges.agreements if r.n] == [("A", "C", 1)]
+
+
+def test_nothing_in_common_is_said() -> None:
+    """Two judges of other runs: no finding is compared, and none is called unsupported."""
+    found = several(
+        ("A", table("A", {"faithfulness": UP})), ("B", table("B", {"faithfulness": {"P": LOW}}))
+    )
+
+    assert found.judges is not None
+    assert (found.judges.compared, found.judges.claims) == ((), ())
+    assert [f.kind for f in found.findings if "under" in f.kind] == []
+
+
+def test_a_view_narrows_what_is_compared() -> None:
+    """With a baseline its contrasts alone are compared, with it on the left."""
+    three = {"P": LOW, "Q": HIGH, "R": HIGH}
+    found = several(
+        ("A", table("A", {"faithfulness": three})),
+        ("B", table("B", {"faithfulness": three})),
+        options=Options(baseline="Q"),
+    )
+
+    assert found.judges is not None
+    [one] = found.judges.claims
+    assert (one.finding.kind, one.finding.left, one.finding.right) == ("worse", "Q", "P")
+    assert one.judges == ("A", "B")
+
+
+def test_ranks_by_usefulness_rest_on_the_judge() -> None:
+    """Without named evidence the first useful passage is what a judge calls so: A finds it at
+    rank 2 of Q, beyond the k = 1 of P, and B at rank 1."""
+    two = tuple(Passage(f"d#{n}", "d", 1, "text", f"passage {n}") for n in (1, 2))
+
+    def deep(judge: str, *labels: int) -> StudyTable:
+        rows = [
+            Verdict(judge, "q1", 0, "passage_useful", at, label=label)
+            for at, label in enumerate(labels)
+        ]
+        made = table(judge, {"faithfulness": {"P": LOW, "Q": LOW}}, verdicts={"Q": rows})
+        asked = {
+            (run, question): tuple(
+                replace(row, k_requested=k, passages=two[:k])
+                for row in answers
+                for k in ({"P": 1, "Q": 2}[run],)
+            )
+            for (run, question), answers in made.responses.items()
+        }
+        return replace(made, responses=asked)
+
+    found = several(("A", deep("A", 0, 1)), ("B", deep("B", 1, 0)))
+
+    assert held(found) == {("deeper_rank", None): ("A",)}
+    [row] = [f for f in found.findings if f.kind == "under_some_judges"]
+    assert (row.run, row.numbers, row.questions) == ("Q", {"k": 1}, ("q1",))
