@@ -1,8 +1,10 @@
-"""What is remembered of model calls, and how to forget some of it.
+"""What is remembered of model calls: how much, to forget some of it, or to pass it on.
 
 python -m harness.calls                            how much there is, by model
 python -m harness.calls prune=all days=30          forget what is older than 30 days
 python -m harness.calls 'prune=chat gpt-4o'        forget one model's calls, whatever their age
+python -m harness.calls record=replies.jsonl.gz study=demo_live
+                                                   keep a generator's replies, for chat=recorded
 """
 
 import sys
@@ -20,6 +22,8 @@ SETTINGS = (
     Setting("root", "runs", "The folder that holds the studies; the store lies in its .cache."),
     Setting("prune", "", "What to forget: all, chat, 'chat <model>' or vector."),
     Setting("days", "", "Forget only what is older than so many days."),
+    Setting("record", "", "A file (.jsonl.gz) to write the replies of a study's generator to."),
+    Setting("study", "", "The study whose generator is recorded: its folder under root."),
 )
 KINDS = ("all", "chat", "vector")
 DAY = 86_400.0
@@ -61,7 +65,9 @@ def run(settings: dict[str, str]) -> None:
     from harness.llm.calls import Calls
 
     with closing(Calls(project_path(settings["root"]) / ".cache")) as calls:
-        if settings["prune"]:
+        if settings["record"]:
+            record(calls, settings)
+        elif settings["prune"]:
             prune(calls, settings["prune"], settings["days"])
         elif settings["days"]:
             raise ConfigError("days=... goes with prune=...: say what to forget")
@@ -81,6 +87,19 @@ def prune(calls: "Calls", what: str, days: str) -> None:
         raise ConfigError(f"days={days} is no number") from None
     gone = calls.prune(before, None if what == "all" else what)
     print(f"forgotten: {gone}")
+
+
+def record(calls: "Calls", settings: dict[str, str]) -> None:
+    """Write the replies of the model that generated a study's answers to a file."""
+    from harness.config.paths import project_path, shown_path
+    from harness.errors import ConfigError
+    from harness.recording import record_study
+
+    if not settings["study"]:
+        raise ConfigError("record=... goes with study=...: say whose generator is recorded")
+    path = project_path(settings["record"])
+    count = record_study(project_path(settings["root"]) / settings["study"], calls, path)
+    print(f"{shown_path(path)}: {count} replies, {path.stat().st_size / 1e3:.0f} kB")
 
 
 def size(calls: "Calls") -> str:

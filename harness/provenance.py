@@ -1,5 +1,6 @@
 """Where and with what a run was made: code, packages, machine."""
 
+import os
 import platform
 import subprocess
 from datetime import UTC, datetime
@@ -25,6 +26,7 @@ def provenance(project: Path) -> dict[str, Any]:
         "machine": {
             "system": platform.system(),
             "architecture": platform.machine(),
+            "cores": os.cpu_count(),
             "python": platform.python_version(),
         },
     }

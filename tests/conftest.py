@@ -37,6 +37,7 @@ class Study:
     def words(self) -> list[str]:
         """The settings that make a command work on this study."""
         return [
+            "study=demo_baseline",
             f"root={self.folder / 'runs'}",
             f"study.corpus=[{self.corpus}]",
             f"study.testset={self.testset}",

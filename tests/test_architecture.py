@@ -11,7 +11,7 @@ FLOORS = [
     {"metrics", "analysis", "render"},
     {"errors"},
     {"llm"},
-    {"sources", "judge", "trackers", "store", "questions", "provenance", "progress"},
+    {"sources", "judge", "trackers", "store", "questions", "provenance", "progress", "account"},
     {"systems"},
     {"config", "command"},
     {
@@ -24,12 +24,14 @@ FLOORS = [
         "reporting",
         "planning",
         "calls",
+        "recording",
         "doctor",
         "power",
         "asking",
         "handover",
         "declarations",
         "reported",
+        "run_facts",
         "grade",
         "grading",
         "page",
@@ -44,7 +46,8 @@ MAY_ALSO = {
     *(("collection", part) for part in ("asking", "handover", "declarations")),
     *(("reporting", part) for part in ("reported", "declarations", "page")),
     ("grade", "grading"),
-    *(("reported", "grading"), ("reporting", "grading")),
+    ("calls", "recording"),
+    *(("reported", "grading"), ("reporting", "grading"), ("reported", "run_facts")),
     *(("study", work) for work in ("collection", "evaluation", "reporting")),
 }
 """Rooms of one floor that know each other: a stage and its work, a page and what it shows."""

@@ -91,7 +91,7 @@ def test_every_choice_composes(group: str, choice: str) -> None:
         "captioner": ["variant.captioner.model=m"],
         "judge": ["judge.chat.model=m"],
     }.get(group, [])
-    needs = {"extractive", "e5", "none", "ocr", "overlap"}
+    needs = {"extractive", "recorded", "e5", "none", "ocr", "overlap"}
     words = ["variant=ctx_k9", f"{group}={choice}", *([] if choice in needs else given)]
 
     settings, how = compose("collect", words)

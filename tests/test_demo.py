@@ -1,4 +1,5 @@
-"""The demo as a newcomer runs it: every stage, on the real document, with its real captions."""
+"""The demo as a newcomer runs it: every stage, on the real document, with its real captions and
+the recorded replies of a real model."""
 
 import json
 import os
@@ -10,10 +11,13 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from harness.questions import response_sha256
 from tests.conftest import ROOT
 
 pytest.importorskip("rapidocr", reason="the demo's captions need the extra `ocr`")
 
+QWEN = "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046"
+"""The SHA-256 of the weights that were recorded."""
 VARIANTS = ["text_k4", "text_k9", "caption_k4", "ctx_k4", "ctx_k9", "ctx_k9_strict"]
 FAIR = {
     ("top_k", "text_k4", "text_k9"),
@@ -27,9 +31,9 @@ FAIR = {
 """The seven pairs of the six variants that differ in one factor: worked out by hand."""
 
 
-def study(root: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+def study(root: Path, name: str = "demo", *words: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [sys.executable, "-m", "harness.study", "study=demo", f"root={root}", *words],
+        [sys.executable, "-m", "harness.study", f"study={name}", f"root={root}", *words],
         cwd=ROOT, env={**os.environ, "COLUMNS": "100"}, capture_output=True, encoding="utf-8",
         check=False,
     )  # fmt: skip
@@ -126,9 +130,54 @@ def test_a_second_run_asks_nothing(demo: Path) -> None:
     assert (demo / "demo/report/report.md").read_text(encoding="utf-8") == report
 
 
-def test_a_prompt_cannot_act_on_a_reader_that_ignores_prompts(demo: Path) -> None:
-    """The demo says so, in place of 'no effect'."""
-    findings = json.loads((demo / "demo/report/findings.json").read_text(encoding="utf-8"))
+def test_no_model_is_needed_and_the_report_says_whose_answers_these_are(demo: Path) -> None:
+    """Every reply is a recorded one; model, date and weights stand in the run."""
+    record = json.loads((demo / "demo/ctx_k9/run.json").read_text(encoding="utf-8"))
+    report = (demo / "demo/report/report.md").read_text(encoding="utf-8")
+
+    assert record["calls"]["asked"] == 0
+    assert record["made_with"]["models"]["chat"]["weights"] == QWEN
+    assert record["made_with"]["generator"] in report
+    assert "(recorded 2026-11-30)" in record["made_with"]["generator"]
+
+
+def test_every_answer_was_graded_by_reading_it(demo: Path) -> None:
+    """Each answer that the demo gives has a grade of who read it, and the report uses them."""
+    grades = ROOT / "testsets/plurality/grades.jsonl"
+    given = {
+        (row["question_id"], row["response_sha256"])
+        for row in map(json.loads, grades.read_text(encoding="utf-8").splitlines())
+    }
+    answers = {
+        (row["question_id"], response_sha256(row["response"]))
+        for variant in VARIANTS
+        for row in rows(demo, variant, "responses")
+    }
+
+    assert answers <= given
+
+
+def test_a_prompt_that_was_not_recorded_is_refused_with_the_ways_to_go_live(demo: Path) -> None:
+    """Another top_k makes other prompts: the run fails by name, and nothing is invented."""
+    done = subprocess.run(
+        [
+            sys.executable, "-m", "harness.collect", "study=demo", f"root={demo}",
+            "variant=text_k4", "variant.top_k=3",
+        ],
+        cwd=ROOT, capture_output=True, encoding="utf-8", check=False,
+    )  # fmt: skip
+
+    assert done.returncode != 0
+    assert "chat=ollama variant.chat.model=" in done.stderr
+    assert not (demo / "demo/text_k4-top_k-3/run.json").exists()
+
+
+def test_a_prompt_cannot_act_on_a_reader_that_ignores_prompts(tmp_path: Path) -> None:
+    """The baseline without a model says so, in place of 'no effect'."""
+    done = study(tmp_path, "demo_baseline", "study.variants=[ctx_k9,ctx_k9_strict]")
+    assert done.returncode == 0, done.stderr
+    report = tmp_path / "demo_baseline/report/findings.json"
+    findings = json.loads(report.read_text(encoding="utf-8"))
 
     kinds = {(f["kind"], f["factor"]) for f in findings}
     assert ("no_effect_possible", "prompt") in kinds

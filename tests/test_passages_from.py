@@ -96,7 +96,7 @@ def test_the_split_adds_up_to_the_total(command: Command, short: Study) -> None:
     comes back, whoever reads it: that is retrieval.
     """
     command("collect", *MUTE, *short.words)
-    named = (f"root={short.folder / 'runs'}", "study.name=small")
+    named = ("study=demo_baseline", f"root={short.folder / 'runs'}", "study.name=small")
     where = (*named, f"study.testset={short.testset}", "language=en")
     command("evaluate", *named)
     command("report", *where)

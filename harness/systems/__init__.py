@@ -1,6 +1,6 @@
 """What answers questions. A system is a dataclass; one line in `SYSTEMS` names it."""
 
-from harness.llm import CHATS, Chat
+from harness.llm import CHATS, Chat, RecordedChat
 from harness.systems.extractive import Extractive
 from harness.systems.prompts import Prompt
 from harness.systems.rag import Rag
@@ -8,8 +8,12 @@ from harness.systems.system import Answerer, Bench, Found, System
 
 SYSTEMS: dict[str, type[System]] = {"rag": Rag}
 
-GENERATORS: dict[str, type[Chat]] = {"extractive": Extractive, **CHATS}
-"""What may stand under `chat`: a language model, or the reader that needs none."""
+GENERATORS: dict[str, type[Chat]] = {
+    "extractive": Extractive,
+    "recorded": RecordedChat,
+    **CHATS,
+}
+"""What may stand under `chat`: a language model, its recorded replies, or a reader without one."""
 
 __all__ = [
     "GENERATORS",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from omegaconf import MISSING
 
 from harness.errors import ConfigError, EndpointError, RunError
-from harness.llm import Chat, Embedder, Request
+from harness.llm import Chat, Embedder, RecordedChat, Request
 from harness.records import Answer, Query
 from harness.sources import (
     Caption,
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 MOST = 1_000_000
 """Passages that can be asked for."""
+
+NOTES: dict[type[Chat], str] = {Extractive: "ignores_prompt", RecordedChat: "recorded"}
+"""What a reader of the report must know of a generator."""
 
 
 @dataclass
@@ -109,7 +112,7 @@ class Reader:
             "prompt_sha256": self.config.prompt.sha256,
             "models": {"chat": chat.identity()},
             "generator": chat.label,
-            "notes": ["ignores_prompt"] if isinstance(chat, Extractive) else [],
+            "notes": [note for kind, note in NOTES.items() if isinstance(chat, kind)],
         }
 
     def read(self, query: Query, found: Answer) -> Answer:
@@ -132,6 +135,7 @@ class Reader:
             generation_seconds=reply.seconds,
             input_tokens=reply.input_tokens,
             output_tokens=reply.output_tokens,
+            call=reply.call,
         )
 
 

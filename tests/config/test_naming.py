@@ -50,7 +50,8 @@ def test_the_order_of_overrides_does_not_matter() -> None:
     ],
 )
 def test_every_name_is_portable(text: str) -> None:
-    """Folder names hold letters, digits, `.`, `_`, `-`, and none that a system reserves."""
+    """Case L06: folder names hold letters, digits, `.`, `_`, `-`, and none that a system
+    reserves."""
     name = portable(text)
 
     assert re.fullmatch(r"[a-z0-9._-]{1,120}", name)
@@ -60,7 +61,7 @@ def test_every_name_is_portable(text: str) -> None:
 
 
 def test_no_two_texts_share_a_folder() -> None:
-    """Names that differ by case, or in what had to be replaced, stay apart."""
+    """Case L06: names that differ by case, or in what had to be replaced, stay apart."""
     texts = ["文字_k4", "圖片_k4", "model", "Model", "MODEL", "a:b", "a/b", "a-b"]
 
     assert len({portable(text) for text in texts}) == len(texts)

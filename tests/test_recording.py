@@ -1,0 +1,72 @@
+"""A study's generator is recorded, and the study replayed without it."""
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from tests.conftest import Command, Study
+from tests.stub_endpoint import StubEndpoint
+
+
+def answers(study: Study, root: str) -> list[tuple[str, str]]:
+    """Question and answer of the one run below the root."""
+    (path,) = (study.folder / root / "small").glob("*/responses.parquet")
+    table = pq.read_table(path).to_pydict()
+    return list(zip(table["question_id"], table["response"], strict=True))
+
+
+def live(stub: StubEndpoint, study: Study) -> list[str]:
+    """The words of a variant with the stub as its model."""
+    settings = [f"variant.chat.base_url={stub.base_url}", "variant.chat.model=stub"]
+    return [*study.words, "variant=text_k4", "chat=openai", *settings]
+
+
+def replayed(study: Study, file: Path) -> list[str]:
+    words = [word for word in study.words if not word.startswith("root=")]
+    return [
+        *words, f"root={study.folder / 'elsewhere'}", "variant=text_k4", "chat=recorded",
+        f"variant.chat.file={file}",
+    ]  # fmt: skip
+
+
+def test_what_was_recorded_is_replayed_elsewhere(command: Command, study: Study) -> None:
+    """The same answers without the model, from one small file, by another root."""
+    file = study.folder / "replies.jsonl.gz"
+    with StubEndpoint("27公尺") as stub:
+        assert command("collect", *live(stub, study)).returncode == 0
+        asked = len(stub.chats)
+    done = command("calls", f"root={study.folder / 'runs'}", "study=small", f"record={file}")
+    assert done.returncode == 0, done.stderr
+    assert f"{asked} replies" in done.stdout
+
+    again = command("collect", *replayed(study, file))
+
+    assert again.returncode == 0, again.stderr
+    assert answers(study, "elsewhere") == answers(study, "runs")
+
+
+def test_a_changed_prompt_is_not_answered_with_an_old_reply(command: Command, study: Study) -> None:
+    """Under another wording the run fails and says why; no run is left that looks finished."""
+    file = study.folder / "replies.jsonl.gz"
+    with StubEndpoint("27公尺") as stub:
+        command("collect", *live(stub, study))
+    command("calls", f"root={study.folder / 'runs'}", "study=small", f"record={file}")
+
+    done = command("collect", *replayed(study, file), "prompt=strict")
+
+    assert done.returncode == 1
+    assert "holds no reply of stub to this prompt" in done.stderr
+
+
+def test_nothing_to_record_is_told(command: Command, study: Study) -> None:
+    """A study whose generator is no model, or a study not named, is an error and writes nothing."""
+    command("collect", *study.words, "variant=text_k4")
+    file = study.folder / "replies.jsonl.gz"
+    root = f"root={study.folder / 'runs'}"
+
+    unnamed = command("calls", root, f"record={file}")
+    empty = command("calls", root, f"record={file}", "study=small")
+
+    assert "record=... goes with study=..." in unnamed.stderr
+    assert "0 of the 0 replies of extractive" in empty.stderr
+    assert not file.exists()
