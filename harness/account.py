@@ -1,9 +1,11 @@
 """What an evaluation came to, told in a few lines: cells, calls, repairs."""
 
+import json
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from typing import Any
 
 from harness.errors import EndpointError
 from harness.llm import Calls
@@ -55,6 +57,30 @@ def repaired(calls: Calls) -> Iterator[str]:
     if count := calls.repairs["replies"]:
         ways = ", ".join(f"{n} {said}" for way, said in WAYS.items() if (n := calls.repairs[way]))
         yield f"replies asked again: {count} ({ways})"
+
+
+def toll(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return calls and repairs over the records of evaluations, each counted once.
+
+    A record covers all runs of its evaluation and lies beside each of them.
+
+    >>> one = {"ended": "12:00", "runs": ["a", "b"], "calls": {"sent": 4}, "repairs": {"fresh": 1}}
+    >>> toll([one, one])
+    {'evaluations': 1, 'calls': {'sent': 4}, 'repairs': {'fresh': 1}}
+    """
+    found = {json.dumps(record, sort_keys=True): record for record in records}.values()
+    return {
+        "evaluations": len(found),
+        **{part: dict(sum_of(record[part] for record in found)) for part in ("calls", "repairs")},
+    }
+
+
+def sum_of(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
+    """Return the sums of counts by name; a sum of 0 stays."""
+    total: Counter[str] = Counter()
+    for each in counts:
+        total.update(each)
+    return total
 
 
 def folded(line: str) -> str:

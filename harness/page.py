@@ -2,14 +2,14 @@
 
 import base64
 import io
-import json
 import logging
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.made import judge_of, made_of
 from harness.questions import read_testset
 from harness.records import Question, Response, Score
 from harness.store import Run, write_whole
@@ -17,7 +17,7 @@ from harness.store import Run, write_whole
 if TYPE_CHECKING:
     from harness.analysis import Analysis
     from harness.render import Section, StudyFacts
-    from harness.render.html import Details, Made, Picture
+    from harness.render.html import Details, Picture
 
 log = logging.getLogger(__name__)
 
@@ -98,7 +98,7 @@ def details_of(analysis: "Analysis", facts: "StudyFacts", runs: Sequence[Run]) -
         },
         pictures=pictures_of(shown),
         made=tuple(made_of(run, judge) for run in shown),
-        judge=flat(shown[0].judges().get(judge or "", {})) if shown else {},
+        judge=judge_of(shown, judge) if shown and judge else {},
         commands=commands_of(facts),
     )
 
@@ -114,88 +114,6 @@ def commands_of(facts: "StudyFacts") -> tuple[str, ...]:
     """Return what makes the study, and this page, again."""
     words = shlex.join(facts.words)
     return tuple(f"python -m harness.{stage} {words}".strip() for stage in ("study", "report"))
-
-
-def made_of(run: Run, judge: str | None) -> "Made":
-    """Return how a run came about, as far as its record tells."""
-    from harness.render.html import Made
-
-    facts = run.facts()
-    factors = facts["factors"]
-    counts, calls, spent = (facts.get(key) or {} for key in ("counts", "calls", "spent"))
-    behind = {v.call for v in run.verdicts(judge) if v.call} if judge is not None else set()
-    return Made(
-        run=run.name,
-        settings={**factors["choices"], **factors["leaves"]},
-        inactive=frozenset(factors["inactive"]),
-        facts=record(facts),
-        packages=facts.get("packages") or {},
-        corpus=facts.get("corpus") or {},
-        numbers={
-            "questions": counts.get("questions"),
-            "failed": counts.get("failed"),
-            "asked": calls.get("asked"),
-            "remembered": calls.get("remembered"),
-            "verdict_calls": len(behind),
-            **{name: spent.get(name) for name in SPENT},
-        },
-        command=command_of(facts),
-    )
-
-
-SPENT = ("retrieval_seconds", "generation_seconds", "input_tokens", "output_tokens")
-
-
-def record(facts: Mapping[str, Any]) -> dict[str, str]:
-    """Return what stands behind a run as texts, leaving out what is not recorded."""
-    made = facts["made_with"]
-    models = made.get("models") or {}
-    commit = facts.get("git_commit")
-    testset = facts.get("testset") or {}
-    told = {
-        "generator": made.get("generator"),
-        **{name: told_of(models.get(name)) for name in ("chat", "embedder", "captioner")},
-        "prompt": made.get("prompt_sha256"),
-        "index": told_of(made.get("index")),
-        "testset": f"{testset.get('name', '')} {facts.get('testset_fingerprint', '')}".strip(),
-        "commit": f"{commit} *" if commit and facts.get("git_dirty") else commit,
-        "machine": told_of(facts.get("machine")),
-        "started": facts.get("started"),
-        "ended": facts.get("ended"),
-    }
-    return {name: str(text) for name, text in told.items() if text}
-
-
-def told_of(value: object) -> str:
-    """Return a record as one line: `key value` pairs; nothing where there is none.
-
-    >>> told_of({"embedder": "e5", "weights": None}), told_of(None)
-    ('embedder e5', '')
-    """
-    if isinstance(value, Mapping):
-        return ", ".join(f"{key} {told_of(one)}" for key, one in value.items() if one is not None)
-    return "" if value is None else str(value)
-
-
-def flat(record: Mapping[str, Any], before: str = "") -> dict[str, str]:
-    """Return a nested record as dotted keys with texts.
-
-    >>> flat({"judge": "chat", "chat": {"model": "m", "seed": None}})
-    {'judge': 'chat', 'chat.model': 'm'}
-    """
-    found: dict[str, str] = {}
-    for key, value in record.items():
-        if isinstance(value, Mapping):
-            found |= flat(value, f"{before}{key}.")
-        elif value is not None:
-            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            found[before + key] = text
-    return found
-
-
-def command_of(facts: Mapping[str, Any]) -> str:
-    """Return the command that collects a run again."""
-    return shlex.join(["python", "-m", "harness.collect", *facts.get("overrides", ())])
 
 
 def pictures_of(runs: Sequence[Run]) -> tuple["Picture", ...]:

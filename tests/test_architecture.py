@@ -35,6 +35,7 @@ FLOORS = [
         "grade",
         "grading",
         "page",
+        "made",
     },
 ]
 PURE = FLOORS[0] | FLOORS[1]
@@ -47,6 +48,7 @@ MAY_ALSO = {
     *(("reporting", part) for part in ("reported", "declarations", "page")),
     ("grade", "grading"),
     ("calls", "recording"),
+    ("page", "made"),
     *(("reported", "grading"), ("reporting", "grading"), ("reported", "run_facts")),
     *(("study", work) for work in ("collection", "evaluation", "reporting")),
 }

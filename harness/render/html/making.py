@@ -7,7 +7,7 @@ from harness.render.html.details import Made
 from harness.render.quantities import count, quantity
 from harness.render.wording import Words
 
-COUNTED = ("questions", "failed", "asked", "remembered")
+COUNTED = ("questions", "failed", "asked", "sent", "remembered")
 """Numbers that are whole."""
 
 
