@@ -7,7 +7,7 @@ from harness.store import Run
 
 
 def test_repairs_and_requests_are_counted_per_judge_and_once_an_evaluation(tmp_path: Path) -> None:
-    """Cases C10 and H07: a record covers both runs and lies beside each; another judge's is left."""
+    """Cases C10, H07: a record covers both runs and lies beside each; another judge's is out."""
     first = {
         "judge": "m", "ended": "2026-11-30T10:00:00+00:00", "runs": ["a", "b"],
         "calls": {"asked": 7, "sent": 9, "remembered": 2}, "repairs": {"replies": 3, "fresh": 3},

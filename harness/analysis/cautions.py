@@ -64,7 +64,18 @@ def about_run(study: StudyTable, run: RunSummary) -> Iterator[Finding]:
         yield Finding("saturated", Severity.WARNING, numbers, run=run.name)
     short = questions_where(study, run, k_not_reached)
     if short:
-        numbers = {"k_requested": run.k_requested, **sizes, "questions": len(short)}
+        fewest = min(
+            response.k_returned
+            for question in short
+            for response in study.responses[run.name, question]
+            if k_not_reached(response)
+        )
+        numbers = {
+            "k_requested": run.k_requested,
+            "k_returned": fewest,
+            "corpus_size": run.corpus_size,
+            "questions": len(short),
+        }
         yield Finding("k_not_reached", Severity.WARNING, numbers, run=run.name)
 
 

@@ -9,7 +9,6 @@ from harness.analysis.results import (
     Analysis,
     Confounded,
     Contrast,
-    Difference,
     Finding,
     Interaction,
     MissingRun,
@@ -17,6 +16,8 @@ from harness.analysis.results import (
 )
 from harness.analysis.statements import CLAIMS, tested_numbers, values_of
 from harness.analysis.tables import RIGHT
+
+Ids = tuple[str, ...]
 
 
 def designs(analysis: Analysis, options: Options) -> Iterator[Finding]:
@@ -32,17 +33,19 @@ def designs(analysis: Analysis, options: Options) -> Iterator[Finding]:
 
 def credited(contrasts: Iterable[Contrast]) -> Iterator[Finding]:
     """Yield the questions that one change of a factor turned in every contrast that makes it."""
-    alike: dict[tuple[str, str, str], list[Difference]] = defaultdict(list)
+    alike: dict[tuple[str, str, str], list[tuple[Ids, Ids]]] = defaultdict(list)
     for contrast in contrasts:
         right = contrast.difference(RIGHT)
-        if right is not None:
-            values = values_of(contrast.change)
-            alike[contrast.factor, values["left_value"], values["right_value"]].append(right)
+        if right is None:
+            continue
+        values = values_of(contrast.change)
+        left_value, right_value = values["left_value"], values["right_value"]
+        if (contrast.factor, right_value, left_value) in alike:  # the same change, read backwards
+            alike[contrast.factor, right_value, left_value].append((right.lost, right.won))
+        else:
+            alike[contrast.factor, left_value, right_value].append((right.won, right.lost))
     for (factor, left, right_value), rows in alike.items():
-        for direction, turned in (
-            ("won", [row.won for row in rows]),
-            ("lost", [row.lost for row in rows]),
-        ):
+        for direction, turned in zip(("won", "lost"), zip(*rows, strict=True), strict=True):
             always = tuple(q for q in turned[0] if all(q in one for one in turned))
             if always:
                 yield Finding(

@@ -2,10 +2,12 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
 from harness.analysis import KINDS, Analysis, Finding, Options, analyse, as_json
+from harness.analysis.designs import credited
 from harness.analysis.results import Attribution, Verdict
 from harness.analysis.tables import StudyTable
 
@@ -219,3 +221,17 @@ def test_unknown_names_are_refused(article: StudyTable) -> None:
         analyse(article, Options(baseline="text_k5"))
     with pytest.raises(ValueError, match=r"differ in 'k'.*top_k"):
         analyse(article, Options(factor="k"))
+
+
+def test_credit_counts_a_change_that_a_contrast_makes_backwards(analysis: Analysis) -> None:
+    """text -> ctx in one contrast and ctx -> text in the other is one change, made twice."""
+    forwards, other = (
+        contrast
+        for contrast in analysis.contrasts
+        if (contrast.change.left, contrast.change.right) == ("text", "ctx")
+    )
+    change = replace(other.change, left="ctx", right="text")
+    turned = tuple(replace(d, won=d.lost, lost=d.won) for d in other.differences)
+    backwards = replace(other, change=change, differences=turned)
+
+    assert list(credited([forwards, backwards])) == list(credited([forwards, other]))

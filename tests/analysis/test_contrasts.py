@@ -104,9 +104,6 @@ def test_pairs_with_a_missing_side_are_left_out(study: Builder) -> None:
     assert row.dropped_right == ("q8",)
     assert row.low is not None
     assert row.high is not None
-    assert row.includes_zero == (row.low <= 0 <= row.high)
-    assert replace(row, low=-0.0004, high=0.31).includes_zero
-    assert replace(row, low=None, high=None).includes_zero is None
 
 
 def test_all_missing_is_na_everywhere(study: Builder) -> None:

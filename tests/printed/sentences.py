@@ -66,13 +66,20 @@ def turned(said: Said, row: Difference) -> Numbers:
 
 
 def credit(said: Said, found: Expected) -> Numbers:
-    """How many contrasts make a change, and which questions turned in every one of them."""
+    """How many contrasts make a change, and which questions turned in every one of them.
+
+    A contrast that makes it backwards counts, with what turned the other way.
+    """
     values = said.texts["left_value"], said.texts["right_value"]
-    rows = found.alike(Contrast("", "", said.texts["factor"], values))
     sign = 1 if " won " in text_of(said) else -1
-    always = [q for q in rows[0].questions(sign) if all(q in r.questions(sign) for r in rows)]
+    turned = [
+        row.questions(way)
+        for way, made in ((sign, values), (-sign, values[::-1]))
+        for row in found.alike(Contrast("", "", said.texts["factor"], made))
+    ]
+    always = [question for question in turned[0] if all(question in one for one in turned)]
     assert said.names("questions") == always, said
-    return {"contrasts": len(rows)}
+    return {"contrasts": len(turned)}
 
 
 def text_of(said: Said) -> str:
@@ -156,8 +163,8 @@ def k_not_reached(said: Said, found: Expected) -> Numbers:
     for run in said.names("run"):
         own = rows[(rows["run"] == run) & ~rows["failed"]]
         short = own[own["k_returned"] < own["k_requested"]]
-        median = float(own["k_returned"].median())
-        told.add((own["k_requested"].max(), median, own["corpus_size"].max(),
+        fewest = float(short["k_returned"].min())
+        told.add((own["k_requested"].max(), fewest, own["corpus_size"].max(),
                   short["question_id"].nunique()))  # fmt: skip
     [numbers] = told
     return dict(

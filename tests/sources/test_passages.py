@@ -61,7 +61,7 @@ def test_caption_adds_one_passage_a_figure(tmp_path: Path) -> None:
         ("d#2.f1", "caption", "A chart, d#2.f1."),
         ("d#2.f2", "caption", "A chart, d#2.f2."),
     ]
-    assert captioned.captioned == "captions 2 of 2"
+    assert [bool(caption.text) for caption in captioned.captions] == [True, True]
 
 
 def test_ctx_puts_the_page_in_front(tmp_path: Path) -> None:
@@ -95,7 +95,8 @@ def test_missing_captions_are_counted(tmp_path: Path) -> None:
 
     built = build(tmp_path, "caption", document("Text.", figures=figures), captioner=captioner)
 
-    assert built.captioned == "captions 1 of 3"
+    assert sum(bool(caption.text) for caption in built.captions) == 1
+    assert len(built.captions) == 3
     assert (built.counts["captions"], built.counts["figures"]) == (1, 3)
     assert [p.id for p in built.passages] == ["d#1.1", "d#1.f1"]
     assert [c.error for c in built.captions] == [None, None, "the endpoint does not answer"]
@@ -123,7 +124,7 @@ def test_corpus_without_figures_is_the_same_under_all_contents(tmp_path: Path) -
     plain = document("Text.")
 
     assert build(tmp_path, "caption", plain).passages == build(tmp_path, "text", plain).passages
-    assert build(tmp_path, "caption", plain).captioned == "captions 0 of 0"
+    assert build(tmp_path, "caption", plain).captions == ()
 
 
 def test_equal_passages_are_kept_once(tmp_path: Path) -> None:
