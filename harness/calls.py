@@ -30,7 +30,7 @@ DAY = 86_400.0
 
 
 def main() -> None:
-    """Show the call store of a root, or prune it."""
+    """Show the call store of a root, prune it, or record a study's generator from it."""
     if {"--help", "-h"} & set(sys.argv[1:]):
         print("\n".join([(__doc__ or "").strip(), "\nSettings (key=value):", *map(line, SETTINGS)]))
         return
@@ -59,7 +59,7 @@ def read(words: Sequence[str]) -> dict[str, str]:
 
 
 def run(settings: dict[str, str]) -> None:
-    """Print what the store holds, after forgetting what is to be forgotten."""
+    """Record or forget what is asked for, then print what the store holds."""
     from harness.config.paths import project_path, shown_path
     from harness.errors import ConfigError
     from harness.llm.calls import Calls

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.config import Composition, Report, testset_path
+from harness.config import Composition, Report, testset_folder
 from harness.errors import RunError
 from harness.grading.witnesses import machines
 from harness.questions import (
@@ -163,10 +163,16 @@ def chosen_questions(runs: Sequence[Run], settings: Report) -> list[Question]:
     return select(list(carried.values()), settings.questions, settings.limit)
 
 
-def testset_folder(settings: Report) -> Path:
-    """Return the folder that holds the test set's questions and what people said of them."""
-    place = testset_path(settings.study.testset)
-    return place if place.is_dir() else place.parent
+def graders(settings: Report, runs: Sequence[Run]) -> tuple[str, ...]:
+    """Return who graded answers of this test set, but for the study's own models."""
+    refused = machines(runs, settings.judge.label)
+    names = dict.fromkeys(grade.grader for grade in read_grades(grades_file(settings)))
+    return tuple(name for name in names if name not in refused)
+
+
+def grades_file(settings: Report) -> Path:
+    """Return where the grades of the study's test set lie."""
+    return testset_folder(settings.study.testset) / "grades.jsonl"
 
 
 def human_grades(
@@ -174,7 +180,7 @@ def human_grades(
 ) -> dict[tuple[str, str, int], int]:
     """Return (run, question id, repeat) -> grade, for the texts that people have graded."""
     asked = {q.id: question_sha256(q) for run in runs for q in read_testset(run.path).questions}
-    grades = still_meant(read_grades(testset_folder(settings) / "grades.jsonl"), asked)
+    grades = still_meant(read_grades(grades_file(settings)), asked)
     said = verdict_by_text(grades, machines(runs, settings.judge.label))
     return {
         (run, row.question_id, row.repeat): said[key]

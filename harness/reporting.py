@@ -7,14 +7,15 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.config import Composition, Report, portable, shown_path, study_path
+from harness.account import WIDTH
+from harness.config import Composition, Report, portable, shown_path, study_path, testset_folder
 from harness.declarations import confirmed
 from harness.errors import ConfigError, pick
 from harness.grading.witnesses import on_wrong_captions
 from harness.judge import ChatJudge
 from harness.judge.languages import language
 from harness.page import write_latex, write_page
-from harness.reported import comparable, documents, study_tables, testset_folder
+from harness.reported import comparable, documents, graders, study_tables
 from harness.store import Run, chosen_runs, write_whole
 
 if TYPE_CHECKING:
@@ -30,9 +31,6 @@ FORMATS = ("page", "latex")
 
 CLUSTERS = ("question", "document")
 """What may be drawn by chance."""
-
-WIDTH = 100
-"""Columns where the output goes to a file or a pipe."""
 
 
 def report(settings: Report, how: Composition) -> None:
@@ -118,7 +116,7 @@ def wrong_captions(runs: Sequence[Run], settings: Report) -> "Section | None":
     from harness.render import words
     from harness.render.wrong_captions import wrong_captions
 
-    found = on_wrong_captions(runs, testset_folder(settings), settings.judge.label)
+    found = on_wrong_captions(runs, testset_folder(settings.study.testset), settings.judge.label)
     return wrong_captions(found, words(settings.language))
 
 
@@ -178,5 +176,6 @@ def study_facts(settings: Report, how: Composition, runs: Sequence[Run]) -> "Stu
         judge_is_model=isinstance(settings.judge, ChatJudge),
         agreement=tuple(Agreement(**asdict(measured)) for measured in settings.judge.measured),
         generators={run.name: run.facts()["made_with"]["generator"] for run in runs},
+        graders=graders(settings, runs),
         words=tuple(how.study_words.split()),
     )

@@ -125,7 +125,7 @@ def test_the_article_is_told_in_sentences(command: Command, article: Article) ->
 
 def test_who_graded_is_named(command: Command, article: Article) -> None:
     """grades.jsonl beside the test set is used; without it nobody can say right or wrong."""
-    assert "48 of 48 answers by people" in command("report", *article.words).stdout
+    assert "48 of 48 answers by graders" in command("report", *article.words).stdout
 
     (article.folder / "grades.jsonl").unlink()
 
@@ -145,7 +145,7 @@ def test_grades_of_an_edited_question_are_left_out(
 
     done = command("report", *article.words)
 
-    assert "42 of 42 answers by people" in done.stdout
+    assert "42 of 42 answers by graders" in done.stdout
     assert "6 grades no longer count: the question or its reference was edited since (q1)" in (
         caplog.text
     )

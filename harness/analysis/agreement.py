@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from harness.analysis.paired import t_quantile
+from harness.analysis.paired import jackknife_error, t_quantile
 from harness.records import Floats
 
 K = TypeVar("K", bound=Hashable)
@@ -135,8 +135,7 @@ def leaving_one_out(tables: Floats) -> Span:
     if units < 2:
         return NO_SPAN
     without = beyond_chance(tables.sum(axis=0) - tables)
-    spread = math.sqrt((units - 1) / units * float(((without - without.mean()) ** 2).sum()))
-    half = t_quantile(0.975, units - 1) * spread
+    half = t_quantile(0.975, units - 1) * jackknife_error(without)
     middle = float(beyond_chance(tables.sum(axis=0)))
     return within(middle - half, middle + half)
 

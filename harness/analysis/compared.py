@@ -125,13 +125,6 @@ class Difference:
         """Questions on which the right-hand run is worse."""
         return len(self.lost)
 
-    @property
-    def includes_zero(self) -> bool | None:
-        """Whether the stored interval holds zero; None where there is none."""
-        if self.low is None or self.high is None:
-            return None
-        return self.low <= 0.0 <= self.high
-
 
 @dataclass(frozen=True, slots=True)
 class PassageClass:

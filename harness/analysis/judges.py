@@ -13,7 +13,7 @@ from harness.analysis.kind import SIDES
 from harness.analysis.matching import agreements
 from harness.analysis.measures import measures
 from harness.analysis.options import Options
-from harness.analysis.ranks import deeper_ranks, retrieval_facts
+from harness.analysis.ranks import BY_JUDGE, deeper_ranks, retrieval_facts
 from harness.analysis.results import (
     Analysis,
     Contrast,
@@ -26,9 +26,6 @@ from harness.analysis.statements import claims
 from harness.analysis.tables import StudyTable
 from harness.analysis.trust import metric_trust
 from harness.analysis.view import shown_by
-
-BY_JUDGE = "judge"
-"""The source of ranks that rest on what a judge called useful."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,14 +40,6 @@ LEARNT: dict[str, Kind] = {
         SIDES,
         ("won", "lost"),
     ),
-    "different": Kind(
-        "Right differs from left in a metric of cost, beyond chance within the family.",
-        Severity.FINDING,
-        (*CONTRAST, "metric", "questions"),
-        TEST,
-        SIDES,
-        ("won", "lost"),
-    ),
     "under_every_judge": Kind(
         "Every judge's scores give this finding, of the kind `said` or, of a metric that is not "
         "trusted, the verdict `said`; `k` is a rank where ranks are said.",
@@ -100,6 +92,14 @@ LEARNT: dict[str, Kind] = {
         Severity.FINDING,
         ("questions",),
         ("informative", "questions"),
+    ),
+    "different": Kind(
+        "Right differs from left in a metric of cost, beyond chance within the family.",
+        Severity.FINDING,
+        (*CONTRAST, "metric", "questions"),
+        TEST,
+        SIDES,
+        ("won", "lost"),
     ),
     "metric_trusted": Kind(
         "The metric scores right answers above wrong ones, beyond chance.",

@@ -82,6 +82,16 @@ def t_interval(values: Floats, alpha: float) -> tuple[float, float]:
     return float(values.mean()) - half, float(values.mean()) + half
 
 
+def jackknife_error(without: Floats) -> float:
+    """Return the standard error of an estimate from what it is without each unit, one at a time.
+
+    >>> jackknife_error(np.array([0.25, 0.5, 0.75]))
+    0.288...
+    """
+    n = without.size
+    return math.sqrt((n - 1) / n * float(((without - without.mean()) ** 2).sum()))
+
+
 def sparse_interval(deltas: Floats, alpha: float) -> tuple[float, float]:
     """Return Student's interval after adding half a question at the largest change either way.
 

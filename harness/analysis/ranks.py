@@ -11,6 +11,9 @@ from harness.records import Label, Question, Response
 
 USEFUL = "passage_useful"
 
+BY_GOLD, BY_JUDGE = "gold", "judge"
+"""What says which passages are useful: the evidence that questions name, else the judge."""
+
 
 def retrieval_facts(study: StudyTable) -> tuple[RetrievalFacts, ...]:
     """Find the first useful passage of every question in every run."""
@@ -30,7 +33,7 @@ def retrieval_facts(study: StudyTable) -> tuple[RetrievalFacts, ...]:
                 tuple(questions),
                 tuple(first),
                 tuple(float((ranks <= k).mean()) for k in range(1, depth + 1)),
-                "gold" if by_gold else "judge",
+                BY_GOLD if by_gold else BY_JUDGE,
             )
         )
     return tuple(found)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.analysis.measures import Measure
-from harness.analysis.paired import t_quantile
+from harness.analysis.paired import jackknife_error, t_quantile
 from harness.analysis.results import MetricTrust, Trust
 from harness.analysis.tables import ANSWER_MATCH, RIGHT, StudyTable
 from harness.records import Floats, Layer
@@ -159,8 +159,7 @@ def auc_interval(found: Concordance, alpha: float = 0.05) -> tuple[float | None,
         # every pair alike: the exact binomial bound with a question as one trial
         edge = (alpha / 2) ** (1 / n)
         return (edge, 1.0) if auc else (0.0, 1 - edge)
-    spread = math.sqrt((n - 1) / n * float(((without - without.mean()) ** 2).sum()))
-    half = t_quantile(1 - alpha / 2, n - 1) * spread / (auc * (1 - auc))
+    half = t_quantile(1 - alpha / 2, n - 1) * jackknife_error(without) / (auc * (1 - auc))
     middle = math.log(auc / (1 - auc))
     return logistic(middle - half), logistic(middle + half)
 

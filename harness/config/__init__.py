@@ -5,7 +5,14 @@ from pathlib import Path
 from harness.config.entry import Composition, compose
 from harness.config.factors import Factors, factors_of, neutral_keys, plain
 from harness.config.naming import portable, run_name, study_folder
-from harness.config.paths import PROJECT, fingerprint, project_path, shown_path, testset_path
+from harness.config.paths import (
+    PROJECT,
+    fingerprint,
+    project_path,
+    shown_path,
+    testset_folder,
+    testset_path,
+)
 from harness.config.schema import (
     STAGES,
     Collect,
@@ -47,5 +54,6 @@ __all__ = [
     "shown_path",
     "study_folder",
     "study_path",
+    "testset_folder",
     "testset_path",
 ]

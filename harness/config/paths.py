@@ -25,6 +25,12 @@ def testset_path(name: str) -> Path:
     return inside if inside.exists() or "/" not in name else project_path(name)
 
 
+def testset_folder(name: str) -> Path:
+    """Return the folder that holds a test set's questions and what people said of its answers."""
+    place = testset_path(name)
+    return place if place.is_dir() else place.parent
+
+
 def fingerprint(hashes: Mapping[str, str]) -> str:
     """Return one SHA-256 for named files: it changes with a name, and with any byte."""
     return hashlib.sha256(json.dumps(hashes, sort_keys=True).encode()).hexdigest()

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.config import Composition, study_path, testset_path
+from harness.config import Composition, study_path, testset_folder
 from harness.config import Grade as Settings
 from harness.errors import ConfigError
 from harness.grading.subjects import (
@@ -57,8 +57,7 @@ def sitting(settings: Settings, how: Composition) -> Sitting:
     if not grader:
         raise ConfigError("grader= is empty: say who grades, grader=ann")
     runs = tuple(chosen_runs(study_path(settings), settings.runs))
-    place = testset_path(settings.study.testset)
-    folder = place if place.is_dir() else place.parent
+    folder = testset_folder(settings.study.testset)
     return Sitting(
         settings=settings,
         how=how,

@@ -1,6 +1,6 @@
 """What runs say about each other, as rows of long tables: one a comparison and metric."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from harness.analysis.findings import shown
 from harness.analysis.results import Analysis, Change, Contrast, Difference
@@ -44,7 +44,7 @@ def contrast_facts(contrast: Contrast) -> Row:
 def difference_facts(row: Difference) -> Row:
     """Return one metric's difference; its status says why a difference that is NA is so."""
     test = row.mcnemar
-    found = {name: getattr(row, name, None) for name in CONTRASTS if hasattr(row, name)}
+    found = held(row, CONTRASTS)
     return found | {
         "status": row.verdict.value if row.mean is None else "ok",
         "verdict": row.verdict.value,
@@ -57,6 +57,11 @@ def difference_facts(row: Difference) -> Row:
 def values_of(change: Change) -> Row:
     """Return a factor's values, a number as a number."""
     return {"left_value": value(change.left), "right_value": value(change.right)}
+
+
+def held(found: object, columns: Iterable[str]) -> Row:
+    """Return those of the columns that are fields of a result."""
+    return {name: getattr(found, name) for name in columns if hasattr(found, name)}
 
 
 def value(found: object) -> object:
@@ -124,7 +129,7 @@ def interactions(analysis: Analysis) -> Iterator[Row]:
         if not square.differences:
             yield of_square | {"status": "missing_run"}
         for row in square.differences:
-            found = {name: getattr(row, name) for name in INTERACTIONS if hasattr(row, name)}
+            found = held(row, INTERACTIONS)
             status = "no_common_question" if row.mean is None else "ok"
             yield of_square | found | {"status": status}
 
@@ -152,5 +157,5 @@ def counterfactuals(analysis: Analysis) -> Iterator[Row]:
         if not pair.splits:
             yield of_pair | {"status": "missing_run" if pair.missing else "no_common_question"}
         for split in pair.splits:
-            found = {name: getattr(split, name) for name in COUNTERFACTUALS if hasattr(split, name)}
+            found = held(split, COUNTERFACTUALS)
             yield of_pair | found | {"status": "ok"}

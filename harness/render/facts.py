@@ -44,6 +44,8 @@ class StudyFacts:
     """Where the judge's agreement with people was measured; the report says where it was not."""
     generators: Mapping[str, str] = field(default_factory=dict)
     """Run -> the label of what answers there: a model's name, or `extractive`."""
+    graders: tuple[str, ...] = ()
+    """Who graded the answers, or what: a name may be that of a program."""
     language: str = ""
     """The study's language as the judges call it: en, ja, zh_hant or zh_hans; the terminal shows
     the agreement that was measured in it. Empty where it is not known."""

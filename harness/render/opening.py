@@ -25,7 +25,8 @@ def opening(analysis: Analysis, facts: StudyFacts, words: Words, brief: bool = F
     if view:
         blocks.append(Line(words.line("view", view=view), Tone.CAUTION))
     by = judged_briefly(facts, words) if brief else judged(facts, words)
-    blocks.append(Items((graded(analysis, words), *by, *answered(analysis, facts, words))))
+    who = (*graded_by(analysis, facts, words), *by, *answered(analysis, facts, words))
+    blocks.append(Items((graded(analysis, words), *who)))
     return Section("study", facts.study, tuple(blocks))
 
 
@@ -49,6 +50,12 @@ def graded(analysis: Analysis, words: Words) -> str:
     if cells > known:
         told.append(words.line("graded_unknown", unknown=cells - known, cells=cells))
     return words.line("graded", origins=told)
+
+
+def graded_by(analysis: Analysis, facts: StudyFacts, words: Words) -> Iterator[str]:
+    """Name the graders, where any of their grades counts."""
+    if facts.graders and analysis.outcomes.origins.get("grade"):
+        yield words.line("graders", graders=facts.graders)
 
 
 def judged(facts: StudyFacts, words: Words) -> Iterator[str]:

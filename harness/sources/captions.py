@@ -3,7 +3,7 @@
 import json
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -108,7 +108,6 @@ def captions_of(
     captioner: Captioner,
     calls: Calls,
     cache: Path,
-    on_caption: Callable[[int, int], None] | None = None,
 ) -> tuple[Caption, ...]:
     """Return the figures' captions, in their order, and keep pictures and captions in the cache.
 
@@ -120,7 +119,6 @@ def captions_of(
         captioner: Who says it.
         calls: The store of the model calls that a captioner makes.
         cache: The folder that holds `captions/` and `figures/`.
-        on_caption: Told how many of how many new pictures are done.
     """
     identity = captioner.identity()
     mark = call_key(identity)[:16]
@@ -144,8 +142,6 @@ def captions_of(
                 text = json.dumps(content, ensure_ascii=False, indent=1)
                 file = cache / "captions" / f"{caption.image_sha256}-{mark}.json"
                 _write(file, text.encode("utf-8"))
-        if on_caption is not None:
-            on_caption(done + len(some), len(waiting))
     return tuple(
         replace(said[f.sha256], figure=f.id, document=f.document, page=f.page, box=f.box)
         for f in figures

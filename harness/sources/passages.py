@@ -36,13 +36,7 @@ class Passages:
     captions: tuple[Caption, ...]
     """One for each figure that was to be captioned, whether it could be or not."""
     counts: Mapping[str, int]
-    """For the log: what was read, changed, left out, cut."""
-
-    @property
-    def captioned(self) -> str:
-        """How many of the figures have a caption: `captions 3 of 4`."""
-        had = sum(bool(caption.text) for caption in self.captions)
-        return f"captions {had} of {len(self.captions)}"
+    """For `run.json`: what was read, changed, left out, cut."""
 
 
 Contents = Callable[[Sequence[Document], Sequence[Caption], Index], Iterator[Passage]]
@@ -93,7 +87,6 @@ def build_passages(
     captioner: Captioner,
     calls: Calls,
     cache: Path,
-    on_caption: Callable[[int, int], None] | None = None,
 ) -> Passages:
     """Return the passages of an index: the same for the same corpus, settings and captions.
 
@@ -103,7 +96,6 @@ def build_passages(
         captioner: Asked where the contents of the index want captions.
         calls: The store of the model calls that a captioner makes.
         cache: Captions and pictures are kept here under `captions/` and `figures/`.
-        on_caption: Told how many of how many new pictures are done.
 
     Raises:
         ConfigError: the settings cannot be.
@@ -114,7 +106,7 @@ def build_passages(
     figures = [figure for document in documents for figure in document.figures]
     captions: tuple[Caption, ...] = ()
     if contents is not text_only:
-        captions = captions_of(figures, captioner, calls, cache, on_caption)
+        captions = captions_of(figures, captioner, calls, cache)
     said = [caption for caption in captions if caption.text]
     if captions and not said:
         reason = next((c.error for c in captions if c.error), "no text was found in them")

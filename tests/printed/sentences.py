@@ -131,7 +131,7 @@ def always(kind: str) -> Callable[[Said, Expected], Numbers]:
 def believed(said: Said, found: Expected) -> Numbers:
     """A metric against right and wrong."""
     told = found.trust[BY_TITLE[said.texts["metric"]]]
-    assert said.texts.get("graded_by", "people") == WORDS["origins"][found.graded_by]
+    assert said.texts.get("graded_by", "graders") == WORDS["origins"][found.graded_by]
     return {
         **{"auc": told.auc, **ends(told.interval), "gap": told.gap},
         **{"right": len(told.good), "wrong": len(told.bad), "questions": told.questions},

@@ -97,18 +97,6 @@ def test_damaged_files_are_written_anew(tmp_path: Path, damage: str) -> None:
     assert json.loads(kept.read_text(encoding="utf-8"))["text"] == "A chart, d#1.f1."
 
 
-def test_progress_is_told(tmp_path: Path) -> None:
-    """After each eight pictures it is said how many of the new ones are done."""
-    told: list[tuple[int, int]] = []
-    figures = [figure(f"d#{page}.f1") for page in range(1, 11)]
-
-    captions_of(
-        figures, ScriptedCaptioner(), Calls(None), tmp_path, lambda *done: told.append(done)
-    )
-
-    assert told == [(8, 10), (10, 10)]
-
-
 def _caption_all(folder: Path) -> list[str]:
     figures = [figure(f"d#{page}.f1") for page in range(1, 6)]
     return [c.text for c in captions_of(figures, ScriptedCaptioner(), Calls(None), folder)]

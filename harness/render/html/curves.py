@@ -51,7 +51,7 @@ def pictures(analysis: Analysis, curve: Curve, values: Values, words: Words) -> 
     for metric in curve.points[0].means:
         if metric in kinds.unbounded or metric in kinds.costs:
             continue
-        points = list(points_of(curve, metric, words))
+        points = list(points_of(curve, metric))
         if len(points) < 2:
             continue
         yield Picture(
@@ -64,7 +64,7 @@ def pictures(analysis: Analysis, curve: Curve, values: Values, words: Words) -> 
         )
 
 
-def points_of(curve: Curve, metric: str, words: Words) -> Iterator[Point]:
+def points_of(curve: Curve, metric: str) -> Iterator[Point]:
     """Yield the points that have a mean."""
     for point in curve.points:
         found = point.means[metric]

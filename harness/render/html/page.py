@@ -29,7 +29,7 @@ from harness.render.judges import judges
 from harness.render.kinds import kinds_of
 from harness.render.means import corrected, notes, unscored
 from harness.render.missing import missing
-from harness.render.opening import answered, graded, judged, opening
+from harness.render.opening import answered, graded, graded_by, judged, opening
 from harness.render.pairs import pairs
 from harness.render.right_wrong import told
 from harness.render.sentences import sentence
@@ -149,6 +149,7 @@ def opening_of(analysis: Analysis, facts: StudyFacts, words: Words) -> dict[str,
     measured = facts.agreement and agreements
     said = (
         graded(analysis, words),
+        *graded_by(analysis, facts, words),
         judge,
         *(() if measured else agreements),
         *answered(analysis, facts, words),
