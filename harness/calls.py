@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from harness.command import Setting, line
+from harness.command import Setting, ending, line
 
 if TYPE_CHECKING:
     from harness.llm.calls import Calls
@@ -36,11 +36,12 @@ def main() -> None:
         return
     from harness.errors import HarnessError
 
-    try:
-        run(read(sys.argv[1:]))
-    except HarnessError as error:
-        print(f"error: {error}", file=sys.stderr)
-        raise SystemExit(1) from None
+    with ending("interrupted"):
+        try:
+            run(read(sys.argv[1:]))
+        except HarnessError as error:
+            print(f"error: {error}", file=sys.stderr)
+            raise SystemExit(1) from None
 
 
 def read(words: Sequence[str]) -> dict[str, str]:

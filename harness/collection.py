@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -110,13 +110,37 @@ def answered_before(plan: Plan) -> dict[tuple[str, int], Response]:
     if not plan.run.finished:
         return {}
     facts = plan.run.facts()
-    if changed := [key for key in plan.setup if facts.get(key) != plan.setup[key]]:
+    if changed := list(differing(facts, plan.setup)):
         raise RunError(
             f"{shown_path(plan.run.path)} was collected with other settings "
             f"(not the same: {', '.join(changed)}); give version=<label> to keep both, "
             "or again=true to set the old run aside"
         )
     return {(r.question_id, r.repeat): r for r in plan.run.responses() if r.error is None}
+
+
+def differing(facts: Mapping[str, Any], setup: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a run was collected with that is not the same now: of its factors, which.
+
+    >>> before = {"factors": {"choices": {}, "leaves": {"top_k": 4, "chat.build": "1"}}}
+    >>> list(differing(before, {"factors": {"choices": {}, "leaves": {"top_k": 6}}}))
+    ['chat.build (weights, package or recording of the model)', 'top_k']
+    """
+    for key in setup:
+        if facts.get(key) == setup[key]:
+            continue
+        if key != "factors":
+            yield key
+            continue
+        for part in setup[key]:
+            before, now = facts[key].get(part), setup[key][part]
+            if not isinstance(before, dict) or not isinstance(now, dict):
+                yield from [part] if before != now else []
+                continue
+            for name in sorted(before.keys() | now.keys()):
+                if before.get(name) != now.get(name):
+                    model = name.endswith(".build")
+                    yield name + (" (weights, package or recording of the model)" if model else "")
 
 
 def gather(

@@ -2,8 +2,10 @@
 
 import ast
 import gc
+import os
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,10 @@ SCHEMA = HERE / "config" / "schema.py"
 GROUPS = (
     "study", "variant", "index", "prompt", "chat", "embedder", "captioner", "judge",
 )  # fmt: skip
+
+GO_ON = "interrupted: the replies so far are kept, and the same command goes on from there"
+INTERRUPTED, UNREAD = 130, 141
+"""Exit codes, as a shell gives them to what SIGINT or SIGPIPE ended."""
 
 
 def stage(name: str) -> Callable[[Callable[[Any, Any], None]], Callable[[], None]]:
@@ -31,13 +37,29 @@ def stage(name: str) -> Callable[[Callable[[Any, Any], None]], Callable[[], None
             # A start makes a million objects that stay; going through them again and again for
             # garbage would take a tenth of its time.
             gc.set_threshold(50_000, 50, 100)
-            from harness.config.entry import run_stage
+            with ending(GO_ON):
+                from harness.config.entry import run_stage
 
-            run_stage(name, task)
+                run_stage(name, task)
 
         return command
 
     return decorate
+
+
+@contextmanager
+def ending(interrupted: str) -> Iterator[None]:
+    """End without a traceback where the user interrupts, or reads no further (`... | head`)."""
+    try:
+        yield
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        print(f"\n{interrupted}", file=sys.stderr)
+        raise SystemExit(INTERRUPTED) from None
+    except BrokenPipeError:
+        # What is still to be flushed at the exit of the interpreter would fail once more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(UNREAD) from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,8 @@ class Status(StrEnum):
     """The question lists no accepted answers, so `answer_match` cannot be worked out."""
     NO_REFERENCE = "no_reference"
     """The reference holds no letter and no digit, so nothing can be compared with it."""
+    NO_EVIDENCE = "no_evidence"
+    """The test set names no place where the answer stands, so nothing is there to be found."""
     NOT_ASKED = "not_asked"
     NOT_MEASURED = "not_measured"
     """The system does not report this quantity (tokens, say)."""

@@ -51,7 +51,7 @@ class Rows:
     """Of every judge, and those by named evidence."""
     verdicts: Mapping[str, Sequence[Verdict]]
     """Of every judge."""
-    grades: Mapping[tuple[str, str, int], int]
+    grades: Mapping[tuple[str, str, int], int | None]
 
 
 def study_tables(
@@ -177,8 +177,11 @@ def grades_file(settings: Report) -> Path:
 
 def human_grades(
     settings: Report, runs: Sequence[Run], responses: Mapping[str, Sequence[Response]]
-) -> dict[tuple[str, str, int], int]:
-    """Return (run, question id, repeat) -> grade, for the texts that people have graded."""
+) -> dict[tuple[str, str, int], int | None]:
+    """Return (run, question id, repeat) -> grade, for the texts that people have graded.
+
+    None where they could not tell.
+    """
     asked = {q.id: question_sha256(q) for run in runs for q in read_testset(run.path).questions}
     grades = still_meant(read_grades(grades_file(settings)), asked)
     said = verdict_by_text(grades, machines(runs, settings.judge.label))

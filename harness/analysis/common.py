@@ -57,6 +57,8 @@ def common_part(tables: Mapping[str, StudyTable]) -> CommonPart:
     free = [m.name for m in seen[lead].scores.metrics if m.name not in own[lead]]
     every = np.all(scored, axis=0) if scored else np.ones(len(seen[lead].questions), dtype=bool)
     questions = named([question.id for question in seen[lead].questions], every)
+    if not questions:
+        return CommonPart({}, (), ())
     kept = [m.name for m in seen[lead].scores.metrics if m.name in {*metrics, *free}]
     uncommon = dict.fromkeys(m for name in taken for m in own[name] if m not in metrics)
     return CommonPart(

@@ -28,7 +28,7 @@ def study_table(
     metrics: Sequence[MetricFacts],
     scores: Mapping[str, Iterable[Score]],
     responses: Mapping[str, Iterable[Response]],
-    grades: Mapping[tuple[str, str, int], int] | None = None,
+    grades: Mapping[tuple[str, str, int], int | None] | None = None,
     verdicts: Mapping[str, Iterable[Verdict]] | None = None,
 ) -> StudyTable:
     """Join everything a report rests on.
@@ -39,7 +39,8 @@ def study_table(
         metrics: Those that `scores` may name.
         scores: Run -> its rows, of one judge and of none.
         responses: Run -> its rows.
-        grades: (run, question id, repeat) -> 1 right, 0 wrong, by a person.
+        grades: (run, question id, repeat) -> 1 right, 0 wrong, by a person; None where a person
+            looked and could not tell, so that nobody and nothing decides.
         verdicts: Run -> its rows, of one judge.
 
     Raises:
@@ -139,7 +140,7 @@ def right_wrong(
     questions: Sequence[str],
     responses: Mapping[tuple[str, str], Sequence[Response]],
     scores: Mapping[str, Iterable[Score]],
-    grades: Mapping[tuple[str, str, int], int],
+    grades: Mapping[tuple[str, str, int], int | None],
 ) -> RightWrong:
     """Say which answers were right: by a person, else by `answer_match`; a failure is wrong."""
     matches = {
@@ -160,7 +161,8 @@ def right_wrong(
                     errors[i, j] += 1
                     known[response.repeat] = ("error", 0.0)
                 elif key in grades:
-                    known[response.repeat] = ("grade", float(grades[key]))
+                    if (grade := grades[key]) is not None:
+                        known[response.repeat] = ("grade", float(grade))
                 elif key in matches:
                     known[response.repeat] = (ANSWER_MATCH, matches[key])
             if known:

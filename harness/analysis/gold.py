@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness.analysis.tables import MetricFacts
 from harness.records import EvidencePlace, Layer, Passage, Question, Response, Score, Status
@@ -37,7 +37,8 @@ class RankScores:
     recall: float
     """Gold items found / gold items."""
     precision: float
-    """Ranks that hold gold / cutoff, also where fewer came back."""
+    """Ranks that hold gold / cutoff, also where fewer came back: `gold_scores` takes it of those
+    that came back."""
     reciprocal_rank: float
     """1 / rank of the first gold, 0 where there is none."""
     ndcg: float
@@ -92,7 +93,8 @@ def gold_scores(questions: Iterable[Question], responses: Iterable[Response]) ->
     """Score one run's passages against the evidence that its questions name.
 
     A question without evidence, or that the system failed on, is NA with its reason. The cutoff
-    is the number of passages asked for, else of those that came back.
+    is the number of passages asked for, else of those that came back. Precision is of those that
+    came back: equal passages score alike, whatever was asked for.
     """
     places = {question.id: distinct(question.evidence) for question in questions}
     rows = list(responses)
@@ -105,7 +107,10 @@ def gold_scores(questions: Iterable[Question], responses: Iterable[Response]) ->
         sought = {at: places[rows[at].question_id] for at in members}
         ranked = {str(at): as_gold(rows[at].passages, sought[at]) for at in members}
         gold = {str(at): {str(n): 1 for n in range(len(sought[at]))} for at in members}
-        found |= rank_scores(ranked, gold, cutoff)
+        found |= {
+            at: replace(scores, precision=scores.precision * cutoff / came(ranked[at], cutoff))
+            for at, scores in rank_scores(ranked, gold, cutoff).items()
+        }
     return [
         score
         for at, response in enumerate(rows)
@@ -113,11 +118,16 @@ def gold_scores(questions: Iterable[Question], responses: Iterable[Response]) ->
     ]
 
 
+def came(ranked: Sequence[str], cutoff: int) -> int:
+    """Return how many ranks there are to look at; 1 where nothing came back."""
+    return max(1, min(len(ranked), cutoff))
+
+
 def rows_of(response: Response, items: int, found: RankScores | None) -> Iterator[Score]:
     """Yield one response's scores, NA with the reason where there are none."""
     status = Status.OK
     if found is None:
-        status = Status.NOT_ANSWERED if items else Status.NOT_MEASURED
+        status = Status.NOT_ANSWERED if items else Status.NO_EVIDENCE
     for facts in GOLD_METRICS:
         value = None if found is None else getattr(found, FIELDS[facts.name])
         yield Score(

@@ -27,6 +27,9 @@ from harness.analysis.tables import StudyTable
 from harness.analysis.trust import metric_trust
 from harness.analysis.view import shown_by
 
+USEFUL = "passage_useful"
+"""The check that ranks by a judge rest on."""
+
 
 @dataclass(frozen=True, slots=True)
 class Said:
@@ -98,6 +101,7 @@ def said_by(
     options: Options,
 ) -> Said:
     """Return what contrasts and trust say, as far as it rests on the judge and is in view."""
+    ranked = all(says_useful(one) for one in common.tables.values())
     findings = [
         *(finding for pair in pairs for finding in claims(pair)),
         *(about_trust(row) for row in trust if row.verdict is not Trust.TOO_FEW_GRADES),
@@ -110,7 +114,7 @@ def said_by(
             saying(finding): finding
             for finding in findings
             if shown_by(finding, options)
-            and (finding.metric in common.metrics or by_judged_ranks(finding))
+            and (ranked if by_judged_ranks(finding) else finding.metric in common.metrics)
         },
     )
 
@@ -135,6 +139,12 @@ def subject(finding: Finding) -> tuple[str | None, ...]:
 def by_judged_ranks(finding: Finding) -> bool:
     """Say whether a finding rests on which passages a judge called useful."""
     return finding.kind == "deeper_rank" and finding.names["source"] == BY_JUDGE
+
+
+def says_useful(study: StudyTable) -> bool:
+    """Say whether the judge was asked which passages are useful, and said so of any."""
+    labels = (v for rows in study.verdicts.values() for v in rows if v.check == USEFUL)
+    return any(verdict.label is not None for verdict in labels)
 
 
 def rests_on_none(finding: Finding, judged: list[str]) -> bool:

@@ -106,7 +106,7 @@ def caption_rows(run: Run) -> Iterator[Mapping[str, Any]]:
     yield from (row for line in lines if line.strip() and (row := json.loads(line))["text"])
 
 
-def wrong_captions(run: Run, verdicts: Mapping[Subject, int]) -> frozenset[str]:
+def wrong_captions(run: Run, verdicts: Mapping[Subject, int | None]) -> frozenset[str]:
     """Return the ids of a run's caption passages whose caption people graded wrong."""
     return frozenset(
         row["figure"]

@@ -15,6 +15,7 @@ from harness.llm.calls import Calls
 from harness.llm.chat import Completion, Request
 from harness.llm.openai_chat import OpenAIChat
 from harness.llm.remote import PLACE, WEIGHTS
+from harness.llm.window import check_ended
 
 if TYPE_CHECKING:
     from harness.llm.connection import Address
@@ -23,7 +24,11 @@ PACKAGE = "xllamacpp"
 LONGEST_STRING = 600
 """Characters of a string in a structured reply: a grammar alone lets a small model go on."""
 
-_servers: dict[tuple[str, int, int], Any] = {}
+ROOM = ("max_tokens", "max_completion_tokens", "n_predict")
+"""Names by which `extra` may say how long a reply may be."""
+
+_servers: dict[tuple[str, str, int, int], Any] = {}
+"""(path, SHA-256 of what lay there, window, threads) -> the server that loaded it."""
 _starting = threading.Lock()
 
 
@@ -44,7 +49,8 @@ class LlamaCppChat(OpenAIChat):
     model_path: str = field(default="", metadata=WEIGHTS)
     """The weights (.gguf). They count by their content, wherever they lie."""
     context: int | None = field(default=4096, metadata=PLACE)
-    """The window in tokens. What does not fit is refused and never cut, so it shapes no reply."""
+    """The window in tokens. What does not fit is refused and never cut, so it shapes no reply: not
+    a prompt, and not a reply that reaches the window's end."""
     threads: int = 2
     concurrency: int = field(default=1, metadata=PLACE)
     timeout: float = field(default=900.0, metadata=PLACE)
@@ -58,6 +64,7 @@ class LlamaCppChat(OpenAIChat):
                 f"chat=llamacpp runs in this process and has no base_url ({self.base_url}); for a"
                 " llama.cpp server elsewhere use chat=openai with that base_url"
             )
+        self._meant: str | None = None
 
     @property
     def label(self) -> str:
@@ -72,11 +79,12 @@ class LlamaCppChat(OpenAIChat):
     def endpoint_identity(self) -> dict[str, object]:
         """Return the weights' hash, the package that runs them and with how many threads.
 
-        Raises ConfigError where there is no such file or no such package.
+        Raises ConfigError where there is no such file or no such package, EndpointError where the
+        file is no longer the one that this model began with.
         """
         return {
             "protocol": "llamacpp",
-            "weights": _sha256(self._file(), os.stat(self._file()).st_mtime_ns),
+            "weights": self._weights(),
             "package": f"{PACKAGE} {_package_version()}",
             "threads": self.threads,
             "structured": self.structured.value,
@@ -85,15 +93,28 @@ class LlamaCppChat(OpenAIChat):
     def address(self) -> "Address":
         """Return where the model listens; the first call loads it.
 
-        Raises EndpointError where llama.cpp cannot load the file.
+        Raises EndpointError where llama.cpp cannot load the file, or it has changed.
         """
         return replace(super().address(), base_url=f"{self._listening()}/v1")
 
+    def room(self, request: Request) -> int | None:
+        """Return how many tokens the reply may take, by `extra` if that says it."""
+        told = [self.extra[name] for name in ROOM if name in self.extra]
+        room = int(told[0]) if told else super().room(request)
+        return None if room is not None and room < 0 else room
+
     async def ask(self, request: Request, calls: Calls) -> Completion:
-        """Ask the model, which is loaded at the first question."""
+        """Ask the model, which is loaded at the first question.
+
+        Raises ContextOverflowError where the window cut the reply, EndpointError where the file
+        was replaced meanwhile: llama.cpp reads it while it works.
+        """
         if request.schema is not None:
             request = replace(request, schema=bounded(request.schema))
-        return await super().ask(request, calls)
+        reply = await super().ask(request, calls)
+        self._weights()
+        check_ended(reply, self.room(request), self.label)
+        return reply
 
     def _body(self, form: Any, request: Request) -> dict[str, object]:
         return {"cache_prompt": False, **super()._body(form, request), "model": self.label}
@@ -106,11 +127,27 @@ class LlamaCppChat(OpenAIChat):
             raise ConfigError(f"chat=llamacpp: there is no file {file}; model_path= names the GGUF")
         return file
 
+    def _weights(self) -> str:
+        """Return the file's hash, which must stay what it was when this model first looked."""
+        file = self._file()
+        stat = file.stat()
+        found = _sha256(file, (stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size, stat.st_ino))
+        self._meant = self._meant or found
+        if found != self._meant:
+            raise EndpointError(
+                f"{file} was replaced while it was in use, and replies of two models may not mix;"
+                " give the same command again for a model that stays"
+            )
+        return found
+
     def _listening(self) -> str:
-        key = (str(self._file()), self.context or 0, self.threads)
+        path, window = str(self._file()), self.context or 0
+        key = (path, self._weights(), window, self.threads)
         with _starting:
             if key not in _servers:
-                _servers[key] = _start(*key)
+                server = _start(path, window, self.threads)
+                self._weights()  # it may have loaded what has just taken the file's place
+                _servers[key] = server
             return str(_servers[key].listening_address)
 
 
@@ -167,7 +204,7 @@ def _package_version() -> str:
 
 
 @lru_cache
-def _sha256(file: Path, _changed: int) -> str:
+def _sha256(file: Path, _changed: tuple[int, ...]) -> str:
     import hashlib
 
     with file.open("rb") as weights:

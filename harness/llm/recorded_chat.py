@@ -1,10 +1,11 @@
 """Replies that a model gave once, replayed from a file that can be shipped with a test set."""
 
 import gzip
+import hashlib
 import json
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,25 @@ from harness.llm.remote import WEIGHTS
 
 VERSION = 1
 """Of the file's form."""
+
+Kinds = tuple[type, ...]
+NONE = type(None)
+HEAD: dict[str, Kinds] = {
+    "version": (int,),
+    "model": (str,),
+    "identity": (dict,),
+    "recorded_on": (str,),
+    "made_with": (dict,),
+}
+REPLY: dict[str, Kinds] = {
+    "key": (str,),
+    "text": (str,),
+    "finish_reason": (str, NONE),
+    "input_tokens": (int, NONE),
+    "output_tokens": (int, NONE),
+    "seconds": (int, float, NONE),
+    "reasoning": (str, NONE),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +51,13 @@ class Recording:
     """Machine and packages of the runs that asked."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Contents:
+    recording: Recording
+    replies: Mapping[str, dict[str, object]]
+    sha256: str
+
+
 @dataclass
 class RecordedChat(Chat):
     """A model that is not here, with the replies that it gave when it was.
@@ -42,6 +69,9 @@ class RecordedChat(Chat):
     file: str = field(default="", metadata=WEIGHTS)
     """The recording (.jsonl.gz), as `python -m harness.calls record=...` writes it."""
 
+    def __post_init__(self) -> None:
+        self._read: _Contents | None = None
+
     @property
     def label(self) -> str:
         """The model's name, and that it is recorded."""
@@ -50,8 +80,16 @@ class RecordedChat(Chat):
 
     @property
     def recording(self) -> Recording:
-        """What the file says of itself. Raises ConfigError where there is none."""
-        return self._read()[0]
+        """What the file says of itself.
+
+        Raises ConfigError where there is none, InputError where it is damaged.
+        """
+        return self._contents().recording
+
+    @property
+    def sha256(self) -> str:
+        """Of the file, as it was when this model first looked. Raises as `recording`."""
+        return self._contents().sha256
 
     def identity(self) -> dict[str, object]:
         """Return the identity of the model that replied."""
@@ -61,7 +99,7 @@ class RecordedChat(Chat):
         self, requests: Sequence[Request], calls: Calls, on_done: OnDone | None = None
     ) -> list[Outcome]:
         """Look the requests up; those that were never recorded come back as failures."""
-        _, replies = self._read()
+        replies = self._contents().replies
         outcomes: list[Outcome] = []
         for index, request in enumerate(requests):
             key = self.key(request)
@@ -83,13 +121,18 @@ class RecordedChat(Chat):
             " or chat=llamacpp variant.chat.model_path=<weights>.gguf"
         )
 
-    def _read(self) -> tuple[Recording, dict[str, dict[str, object]]]:
-        if not self.file:
-            raise ConfigError("chat=recorded: which recording? set file=<recorded.jsonl.gz> there")
-        path = Path(self.file)
-        if not path.is_file():
-            raise ConfigError(f"chat=recorded: there is no file {path}")
-        return _read(path, path.stat().st_mtime_ns)
+    def _contents(self) -> _Contents:
+        """Return what the file holds; it is read once, so that one run has one content."""
+        if self._read is None:
+            if not self.file:
+                raise ConfigError(
+                    "chat=recorded: which recording? set file=<recorded.jsonl.gz> there"
+                )
+            path = Path(self.file)
+            if not path.is_file():
+                raise ConfigError(f"chat=recorded: there is no file {path}")
+            self._read = _read(path)
+        return self._read
 
 
 def write_recording(
@@ -118,12 +161,42 @@ def write_recording(
     path.write_bytes(gzip.compress(text.encode(), mtime=0))
 
 
-@lru_cache
-def _read(path: Path, _changed: int) -> tuple[Recording, dict[str, dict[str, object]]]:
+def _read(path: Path) -> _Contents:
     try:
-        head, *rows = map(json.loads, gzip.decompress(path.read_bytes()).splitlines())
-        if head.pop("version") != VERSION:
-            raise InputError(f"{path} was written by another version of this program")
-        return Recording(**head), {row.pop("key"): row for row in rows}
-    except (OSError, EOFError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise InputError(f"{path} is no recording: {error}") from error
+        content = path.read_bytes()
+        lines = gzip.decompress(content).splitlines()
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"{path} is no recording, or a damaged one: {error}") from error
+    rows = [(number, _row(path, number, line)) for number, line in enumerate(lines, 1) if line]
+    if not rows:
+        raise InputError(f"{path} is no recording: it is empty")
+    (number, head), *rest = rows
+    if head.get("version", VERSION) != VERSION:
+        raise InputError(f"{path} was written by another version of this program")
+    _check(path, number, head, HEAD)
+    del head["version"]
+    for number, row in rest:
+        _check(path, number, row, REPLY)
+    replies = {row.pop("key"): row for _, row in rest}
+    return _Contents(Recording(**head), replies, hashlib.sha256(content).hexdigest())
+
+
+def _row(path: Path, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is no recording: row {number} is no JSON ({error})") from error
+    if not isinstance(row, dict):
+        raise InputError(f"{path} is no recording: row {number} is no JSON object")
+    return row
+
+
+def _check(path: Path, number: int, row: Mapping[str, Any], kinds: Mapping[str, Kinds]) -> None:
+    """Raise InputError where a row has other fields than it must, or one of another kind."""
+    for name in sorted(kinds.keys() ^ row.keys()):
+        fault = "has no" if name in kinds else "has an unknown"
+        raise InputError(f"{path} is no recording: row {number} {fault} '{name}'")
+    for name, allowed in kinds.items():
+        if not isinstance(row[name], allowed) or isinstance(row[name], bool):
+            said = json.dumps(row[name], ensure_ascii=False)[:40]
+            raise InputError(f"{path} is no recording: row {number} has {name}={said}")

@@ -1,7 +1,7 @@
 """Prompts that do not fit the model's window: refused before, found out after."""
 
 from harness.errors import ContextOverflowError
-from harness.llm.chat import Request
+from harness.llm.chat import Completion, Request
 
 UNSTATED_ROOM = 512
 """Tokens kept for the reply where nothing says how long it may be."""
@@ -49,3 +49,25 @@ def check_after(
             f" {request.tokens}: it cut what exceeds its window; widen the window on the server"
             " (num_ctx under chat=ollama), or use fewer or shorter passages"
         )
+
+
+def check_ended(reply: Completion, room: int | None, model: str) -> None:
+    """Raise ContextOverflowError where the window ended a reply that had room left.
+
+    For models whose window is no part of their identity: what a wider one would let go on may
+    not be remembered. It also finds a window wider than the model's own, which servers narrow.
+
+    Args:
+        reply: What came back.
+        room: Tokens that it might take; None where nothing bounded it but the window.
+        model: Named in the message.
+    """
+    written = reply.output_tokens
+    filled = room is not None and (written is None or written >= room)
+    if reply.finish_reason != "length" or filled:
+        return
+    raise ContextOverflowError(
+        f"{model}: the reply reached the end of the window after {reply.input_tokens} tokens of"
+        f" prompt and {written} of reply; set max_tokens=... there, use fewer or shorter passages,"
+        " or a wider window (context=...) where the model has one"
+    )

@@ -4,7 +4,7 @@ import hashlib
 import json
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TypeVar
@@ -140,23 +140,24 @@ def last_words(grades: Iterable[G]) -> dict[tuple[Subject, str], G]:
 
 def verdict_by_text(
     grades: Iterable[G], refused: Collection[str | None] = ()
-) -> dict[Subject, int]:
+) -> dict[Subject, int | None]:
     """Return (question id, response hash) -> 1 right, 0 wrong, by most of the graders.
 
-    A grader's last word counts; where graders are evenly split nothing is said.
+    A grader's last word counts. None where they looked and could not tell: they are evenly split,
+    or each called it unclear.
 
     Args:
         grades: Of answers, or of captions: the keys are then (picture hash, caption hash).
         refused: Names whose grades are no evidence, as those of the study's judge and
             generator: a metric held against its own judge's opinion looks better than it is.
     """
-    words: dict[Subject, list[int]] = defaultdict(list)
+    words: dict[Subject, list[int | None]] = defaultdict(list)
     left_out = Counter[str]()
     names = {folded(name) for name in refused if name}
     for (about, grader), said in last_words(grades).items():
         if folded(grader) in names:
             left_out[grader] += 1
-        elif said.grade is not None:
+        else:
             words[about].append(said.grade)
     for grader, count in left_out.items():
         log.warning(
@@ -166,10 +167,17 @@ def verdict_by_text(
             grader,
         )
     return {
-        about: int(2 * sum(given) > len(given))
-        for about, given in words.items()
-        if 2 * sum(given) != len(given)
+        about: most([one for one in given if one is not None]) for about, given in words.items()
     }
+
+
+def most(given: Sequence[int]) -> int | None:
+    """Return the grade that most gave; None where there is none.
+
+    >>> most([1, 1, 0]), most([1, 0]), most([])
+    (1, None, None)
+    """
+    return None if 2 * sum(given) == len(given) else int(2 * sum(given) > len(given))
 
 
 def disputed(grades: Iterable[G]) -> tuple[Subject, ...]:

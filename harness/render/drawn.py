@@ -84,11 +84,10 @@ def sweep(curve: Curve, kinds: Kinds, words: Words) -> "Figure":
         if metric in kinds.unbounded or metric in kinds.costs or metric in kinds.unscored:
             continue
         found = [(p.value, y) for p in curve.points if (y := p.means[metric]) is not None]
-        style: dict[str, Any] = (
-            {"color": GREY, "linestyle": "--"} if metric in kinds.doubted else {}
-        )
+        doubted = metric in kinds.doubted
+        style: dict[str, Any] = {"color": GREY, "linestyle": "--"} if doubted else {}
         label = title(metric, kinds, words)
-        axes.plot([x for x, _ in found], [y for _, y in found], "o-", label=label, **style)
+        axes.plot([x for x, _ in found], [y for _, y in found], marker="o", label=label, **style)
     axes.set_ylim(-0.03, 1.03)
     axes.set_xticks([point.value for point in curve.points])
     axes.set_xlabel(one_line(curve.factor).replace("$", r"\$"))

@@ -67,10 +67,16 @@ class Rag(System):
 
     def models(self) -> dict[str, dict[str, object]]:
         """Generator, embedder and, where it acts, captioner."""
-        models = {"chat": self.chat.identity(), "embedder": self.embedder.identity()}
+        models = {"chat": self.generator(), "embedder": self.embedder.identity()}
         if "captioner" not in self.inactive():
             models["captioner"] = self.captioner.identity()
         return models
+
+    def generator(self) -> dict[str, object]:
+        """Return what stands for the generator; of a recording, its content too."""
+        chat = self.chat
+        content = {"recording": chat.sha256} if isinstance(chat, RecordedChat) else {}
+        return {**chat.identity(), **content}
 
     @property
     def concurrency(self) -> int:
@@ -110,7 +116,7 @@ class Reader:
         chat = self.config.chat
         return {
             "prompt_sha256": self.config.prompt.sha256,
-            "models": {"chat": chat.identity()},
+            "models": {"chat": self.config.generator()},
             "generator": chat.label,
             "notes": [note for kind, note in NOTES.items() if isinstance(chat, kind)],
         }

@@ -89,7 +89,7 @@ def test_ranked_passages_are_renamed_by_their_gold() -> None:
 
 
 def test_gold_scores_are_rows_like_any_other() -> None:
-    """One of two places at rank 2 of k = 4; failures and questions without gold are NA."""
+    """One of two places at rank 2 of the two that came; what failed or has no gold is NA."""
     questions = [
         Question("q1", "ask", "ref", "text", evidence=(QUOTE, CHART, QUOTE)),
         Question("q2", "ask", "ref", "text"),
@@ -105,12 +105,12 @@ def test_gold_scores_are_rows_like_any_other() -> None:
     values = [{r.metric: r.value for r in rows[at : at + 4]} for at in range(0, 16, 4)]
     assert values[0] == pytest.approx(
         # gain 1 / log2(3) of an ideal 1 + 1 / log2(3)
-        {"gold_recall": 0.5, "gold_precision": 0.25, "gold_mrr": 0.5, "gold_ndcg": 0.386853},
+        {"gold_recall": 0.5, "gold_precision": 0.5, "gold_mrr": 0.5, "gold_ndcg": 0.386853},
         abs=1e-6,
     )
     assert values[1] == values[2] == dict.fromkeys(names)
     assert values[3] == dict.fromkeys(names, 0.0)
-    assert [rows[at].status for at in (0, 4, 8, 12)] == ["ok", "not_measured", "not_answered", "ok"]
+    assert [rows[at].status for at in (0, 4, 8, 12)] == ["ok", "no_evidence", "not_answered", "ok"]
     assert [rows[at].units for at in (0, 4)] == [2, None]
 
 
@@ -121,3 +121,20 @@ def test_names_and_trigrams() -> None:
     assert {stem(f"麻疹 2024 #3{kind}") for kind in KINDS} == {"麻疹_2024_3"}
     assert trigrams(" \n") == frozenset()
     assert trigrams("Ａb") == frozenset({"ab"})
+
+
+def test_equal_passages_score_alike_whatever_was_asked_for() -> None:
+    """One passage came back and holds the evidence: precision 1, under top_k 4 and 9 alike."""
+    place = EvidencePlace("d", 1, quote="fog in April")
+    asked = Question("q", "When?", "April.", "text", evidence=(place,))
+    passage = Passage("d#1.1", "d", 1, "text", "Most fog in April.")
+    scores = [
+        gold_scores(
+            [asked],
+            [Response("q", 0, "When?", "April.", "text", "April", (passage,), k_requested=k)],
+        )
+        for k in (4, 9)
+    ]
+
+    assert scores[0] == scores[1]
+    assert {score.value for score in scores[0]} == {1.0}

@@ -251,6 +251,17 @@ def test_nothing_in_common_is_said() -> None:
     assert [f.kind for f in found.findings if "under" in f.kind] == []
 
 
+def test_no_question_in_common_is_no_finding() -> None:
+    """Two runs by both judges, but of other questions: nothing is compared, not 'nothing found'."""
+    first = table("A", {"faithfulness": UP}, asked=range(10))
+    second = table("B", {"faithfulness": UP}, asked=range(10, 20))
+
+    found = several(("A", first), ("B", second)).judges
+
+    assert found is not None
+    assert (found.compared, found.claims) == ((), ())
+
+
 def test_a_view_narrows_what_is_compared() -> None:
     """With a baseline its contrasts alone are compared, with it on the left."""
     three = {"P": LOW, "Q": HIGH, "R": HIGH}

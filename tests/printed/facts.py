@@ -162,8 +162,8 @@ class Facts:
     # ------------------------------------------------------------------ right and wrong
 
     @cached_property
-    def people(self) -> dict[tuple[str, str], int]:
-        """(question, hash of the answer) -> 1 or 0, as the one grader of these studies said."""
+    def people(self) -> dict[tuple[str, str], int | None]:
+        """(question, hash of the answer) -> what the one grader said: 1, 0, or None (unclear)."""
         if not self.grades_file.exists():
             return {}
         rows = map(json.loads, self.grades_file.read_text("utf-8").splitlines())
@@ -180,8 +180,9 @@ class Facts:
             key = row.run, row.question_id, row.repeat
             if row.failed:
                 right, origin = 0.0, "error"
-            elif (grade := self.people.get((row.question_id, sha256(row.response)))) is not None:
-                right, origin = float(grade), "grade"
+            elif (about := (row.question_id, sha256(row.response))) in self.people:
+                right = math.nan if self.people[about] is None else float(self.people[about])
+                origin = "" if math.isnan(right) else "grade"
             else:
                 right, origin = rule.get(key, math.nan), "answer_match"
                 origin = "" if math.isnan(right) else origin
@@ -337,7 +338,7 @@ class Facts:
         rows = []
         for row in self.responses.itertuples():
             places = self.places(row.question_id)
-            status = "not_answered" if places else "not_measured"
+            status = "not_answered" if places else "no_evidence"
             found = rank_scores(row, places) if places and not row.failed else None
             for name in ("gold_recall", "gold_precision", "gold_mrr", "gold_ndcg"):
                 value = found[name] if found else math.nan
@@ -399,7 +400,7 @@ def rank_scores(row: Any, places: list[dict[str, Any]]) -> dict[str, float]:
     ideal = sum(1 / math.log2(n + 1) for n in range(1, min(len(places), cutoff) + 1))
     return {
         "gold_recall": len(gains) / len(places),
-        "gold_precision": len(gains) / cutoff,
+        "gold_precision": len(gains) / max(1, min(rank, cutoff)),
         "gold_mrr": 1 / first if first else 0.0,
         "gold_ndcg": sum(1 / math.log2(n + 1) for n in gains) / ideal,
     }
