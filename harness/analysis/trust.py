@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.analysis.factors import Design
 from harness.analysis.measures import Measure
 from harness.analysis.paired import jackknife_error, t_quantile
 from harness.analysis.results import MetricTrust, Trust
@@ -66,10 +67,14 @@ class Concordance:
 
 
 def metric_trust(study: StudyTable, measures: Sequence[Measure]) -> tuple[MetricTrust, ...]:
-    """Hold every metric that judges answers against right and wrong."""
+    """Hold every metric that judges answers against right and wrong.
+
+    Of runs with equal factors the first stands for all: its answers are no new evidence twice.
+    """
     graded = bool((study.right.origins == "grade").any())
     origin = "grade" if graded else ANSWER_MATCH
     right = np.where(study.right.origins == origin, study.right.values, np.nan)
+    right[[later for _, later in Design(study.runs).repeats]] = np.nan
     return tuple(
         trust_of(measure, right, origin)
         for measure in measures

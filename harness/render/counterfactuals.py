@@ -11,6 +11,9 @@ from harness.render.wording import Words
 OFFERED = {True: 3, False: 10}
 """Pairs whose missing runs are offered, brief and in full."""
 
+RECORDED = "recorded"
+"""The note on a run whose replies are replayed, so that no other prompt can be answered."""
+
 KEYS = ("left", "right_run", "metric", "total", "from_retrieval", "from_generation", "questions")
 
 
@@ -32,6 +35,9 @@ def counterfactuals(
         columns = tuple(Column(words.get("columns", key), number=key in numbers) for key in KEYS)
         blocks.append(Table(columns, tuple(rows)))
     open_ = [pair for pair in analysis.counterfactuals if pair.missing]
+    if open_ and any(RECORDED in run.notes for run in analysis.runs):
+        blocks.append(Line(words.line("crossed_recorded", pairs=len(open_))))
+        open_ = []
     offered = OFFERED[brief]
     for pair in open_[:offered]:
         blocks.append(Line(words.line("crossed", left=pair.left, right=pair.right)))

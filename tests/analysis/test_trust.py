@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harness.analysis import MetricFacts, StudyTable, analyse
+from harness.analysis import MetricFacts, RunFacts, StudyTable, analyse
 from harness.analysis.measures import Measure
 from harness.analysis.results import MetricTrust, Trust, Verdict
 from harness.analysis.trust import (
@@ -219,3 +219,14 @@ def test_correlation_agrees_with_scipy_on_human_labels() -> None:
 
     assert found.pairs == 2 * len(rows)
     assert found.value == pytest.approx(stats.pearsonr(differences, labels)[0])
+
+
+def test_a_run_given_again_is_no_new_evidence(study: Builder) -> None:
+    """The second of two runs with equal factors is left out: 2 right and 1 wrong, not 4 and 2."""
+    right = {"P": [1, 1, 0], "again": [1, 1, 0]}
+    values = {"P": [0.9, 0.8, 0.1], "again": [0.9, 0.8, 0.1]}
+    alike = {name: RunFacts(name, name, leaves={"top_k": 4}) for name in right}
+
+    [found] = analyse(study(right, {FAITHFULNESS: values}, runs=alike)).trust
+
+    assert (found.right, found.wrong) == (2, 1)

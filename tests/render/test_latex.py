@@ -5,7 +5,8 @@ import re
 import pytest
 
 from harness.analysis import Analysis
-from harness.render import LANGUAGES, StudyFacts
+from harness.render import LANGUAGES, StudyFacts, words
+from harness.render.kinds import Kinds
 from harness.render.latex import escaped, latex
 from harness.render.quantities import interval, mean
 from tests.render.html.pages import shown
@@ -51,6 +52,20 @@ def test_methods_tell_what_was_done(article: Analysis, facts: StudyFacts) -> Non
 def test_no_sign_is_an_instruction(sign: str) -> None:
     """What others write is set as it is: no command, no group, no comment comes of it."""
     assert escaped(f"a{sign}b") not in (f"a{sign}b", "ab")
+
+
+def test_a_score_that_is_not_trusted_is_drawn_dashed() -> None:
+    """One style is set and not two, of which matplotlib would warn."""
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    from harness.render.drawn import sweep
+
+    (curve, *_) = shown(names=("k2", "k4", "k6")).analysis.curves
+    metric = next(name for name, mean in curve.points[0].means.items() if mean is not None)
+    nothing: frozenset[str] = frozenset()
+    kinds = Kinds(nothing, nothing, frozenset([metric]), nothing)
+    dashes = {line.get_linestyle() for line in sweep(curve, kinds, words("en")).axes[0].lines}
+
+    assert dashes == {"-", "--"}
 
 
 def test_plots_are_pdf_and_repeat_themselves() -> None:
