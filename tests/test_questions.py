@@ -187,3 +187,10 @@ def test_a_grade_is_zero_or_one(tmp_path: Path) -> None:
 
     with pytest.raises(InputError, match="jsonl:1: 'grade' must be 1"):
         read_grades(written(tmp_path, row, name="grades.jsonl"))
+
+
+def test_a_folder_without_questions_says_what_is_missing(tmp_path: Path) -> None:
+    """The name is right and the file is not there: no guess at another name."""
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(InputError, match=r"mine holds no questions\.jsonl"):
+        read_testset(tmp_path / "mine")

@@ -76,7 +76,8 @@ def read_csv_rows(file: Path) -> list[Row]:
     Only an empty cell is missing: 'None', 'NA' and 'null' are answers like any other.
     """
     rows = []
-    reader = csv.DictReader(io.StringIO(read_text(file), newline=""))
+    text = read_text(file)
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter(text))
     for record in reader:
         row = Row(
             {key: cell for key, cell in record.items() if cell != ""}, f"{file}:{reader.line_num}"
@@ -90,6 +91,16 @@ def read_csv_rows(file: Path) -> list[Row]:
                 raise row.wrong(f"the cell '{key}' must hold JSON") from None
         rows.append(row)
     return rows
+
+
+def delimiter(text: str) -> str:
+    r"""Return what parts the cells: spreadsheets of many locales write semicolons or tabs.
+
+    >>> delimiter("id;question\r\nq1;a, b, c"), delimiter("id\tquestion"), delimiter("id")
+    (';', '\t', ',')
+    """
+    header = text.partition("\n")[0]
+    return max(",;\t", key=header.count)
 
 
 def read_text(file: Path) -> str:

@@ -83,6 +83,8 @@ def find_file(path: Path) -> Path:
     for name in ("questions.jsonl", "questions.csv"):
         if (path / name).is_file():
             return path / name
+    if path.is_dir():
+        raise InputError(f"{path} holds no questions.jsonl (or questions.csv); README shows one")
     beside = path.parent if path.parent.is_dir() else None
     names = [p.name for p in beside.iterdir() if p.is_dir()] if beside else []
     raise InputError(f"no test set at {path}: " + unknown(path.name, names, "test set"))
