@@ -4,6 +4,7 @@ import json
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -14,17 +15,88 @@ from harness.records import Score, Status
 WIDTH = 100
 """Columns of what is printed, but of a command to be pasted."""
 
-UNREAD = (Status.JUDGE_UNPARSABLE, Status.JUDGE_INCOMPLETE, Status.JUDGE_FAILED)
+FAILED = (Status.JUDGE_UNPARSABLE, Status.JUDGE_INCOMPLETE, Status.JUDGE_FAILED)
 """Reasons that lie with the judge and its endpoint, so that another judge may do better."""
+
+UNREAD = (*FAILED, Status.BUDGET)
+"""Reasons for which the same answers may have a score another time."""
 
 WAYS = {"more_room": "with more room", "repair": "told what was wrong", "fresh": "afresh"}
 """How a reply that cannot be used is asked for again, in words."""
 
 
-def told(scores: Mapping[str, Sequence[Score]], calls: Calls) -> str:
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What was done."""
+
+    scores: Mapping[str, Sequence[Score]]
+    """Run -> what the judge has been asked so far, and what needed no judge."""
+    brought: Mapping[str, Sequence[Score]]
+    """Run -> what this evaluation came to by itself, also where former scores stand."""
+    left: Sequence[str]
+    """Runs whose labels under other settings stayed, as too little came to replace them."""
+    dropped: int
+    """Labels under other settings that went, and were not asked for anew."""
+    calls: Calls
+    """The account of the model calls."""
+
+
+def told(done: Evaluation) -> str:
     """Say how many cells of each run are scored, what was asked and what had to be repaired."""
-    lines = [f"{run}: {cells(found)}" for run, found in scores.items()]
-    return "\n".join(folded(line) for line in [*lines, *asked(calls), *repaired(calls)])
+    lines = [f"{run}: {cells(found)}" for run, found in done.scores.items()]
+    lines += [*asked(done.calls), *repaired(done.calls), *stayed(done), *spent_up(done)]
+    return "\n".join(map(folded, lines))
+
+
+def stayed(done: Evaluation) -> Iterator[str]:
+    """Yield how many former scores stand for want of new ones, and what went for good."""
+    kept: Counter[str] = Counter()
+    withheld = 0
+    for run in done.brought.keys() - done.left:
+        stands = {key(score): score.value for score in done.scores[run]}
+        for score in done.brought[run]:
+            value = stands.get(key(score))
+            if score.status in UNREAD and value is not None:
+                kept[score.status] += 1
+            withheld += value is None and score.value is not None
+    if kept:
+        counts = ", ".join(f"{count} {reason}" for reason, count in sorted(kept.items()))
+        yield f"kept: {kept.total()} scores of an earlier evaluation, as none came anew ({counts})"
+    if withheld:
+        yield (
+            f"withheld: {withheld} scores, as the claims came out otherwise than those that former "
+            "labels rest on; evaluate the metrics that rest on them together"
+        )
+    for run in done.left:
+        yield f"{run}: left as it was, as too few labels came to replace what the judge had said"
+    if done.dropped:
+        yield (
+            f"dropped: {done.dropped} labels under the judge's former settings that this "
+            "evaluation did not ask for anew"
+        )
+
+
+def key(score: Score) -> tuple[str, int, str]:
+    """Return which cell a score stands in."""
+    return score.question_id, score.repeat, score.metric
+
+
+def spent_up(done: Evaluation) -> Iterator[str]:
+    """Yield that the budget ended the evaluation, and how to go on; nothing where it did not."""
+    missing = [score for score in judged(done) if score.status is Status.BUDGET]
+    if missing:
+        budget = done.calls.budget
+        limits = {name: getattr(budget, name) for name in ("calls", "tokens", "usd", "minutes")}
+        set_to = [f"budget.{name}={most:g}" for name, most in limits.items() if most is not None]
+        yield (
+            f"budget spent: {len(missing)} of {len(judged(done))} cells were not asked to the end; "
+            f"raise {' or '.join(set_to)} and give the same command again, which asks only these"
+        )
+
+
+def judged(done: Evaluation) -> list[Score]:
+    """Return the cells that a judge was asked for in this evaluation."""
+    return [score for score in chain(*done.brought.values()) if score.judge is not None]
 
 
 def cells(scores: Sequence[Score]) -> str:
@@ -90,12 +162,21 @@ def folded(line: str) -> str:
     )
 
 
-def check_unread(scores: Mapping[str, Sequence[Score]], most: float) -> None:
-    """Raise EndpointError where the judge left more than this share of its cells unscored."""
-    judged = [score for score in chain(*scores.values()) if score.judge is not None]
-    unread = [score for score in judged if score.status in UNREAD]
-    if judged and len(unread) / len(judged) > most:
+def check_unread(done: Evaluation, most: float) -> None:
+    """Raise EndpointError where more than this share of the cells asked for came to nothing.
+
+    A cell counts also where an earlier score stands in it; so does a run whose labels could not
+    be replaced. A budget that is spent is no failure: it ends the evaluation as it was asked to.
+    """
+    cells_asked = judged(done)
+    failed = [score for score in cells_asked if score.status in FAILED]
+    if done.left or (cells_asked and len(failed) / len(cells_asked) > most):
         raise EndpointError(
-            f"the judge gave no usable reply for {len(unread)} of {len(judged)} cells, which are "
-            f"NA now (most_unread={most:g} is allowed); python -m harness.doctor tells what ails it"
+            f"the judge gave no usable reply for {len(failed)} of {len(cells_asked)} cells "
+            f"(most_unread={most:g} is allowed); python -m harness.doctor tells what ails it"
         )
+
+
+def share_unread(scores: Sequence[Score]) -> float:
+    """Return the share of cells that could not be read; 0 of none."""
+    return sum(score.status in UNREAD for score in scores) / len(scores) if scores else 0.0

@@ -27,8 +27,8 @@ def main(settings: "Evaluate", how: "Composition") -> None:
         return
     with progress("evaluate") as advance:
         done = evaluate(settings, advance)
-    print(told(done.scores, done.calls))
-    check_unread(done.scores, settings.most_unread)
+    print(told(done))
+    check_unread(done, settings.most_unread)
     print(f"next: python -m harness.report {how.study_words}")
 
 

@@ -3,8 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
+from harness.account import Evaluation, share_unread
 from harness.config import PROJECT, Evaluate, project_path, study_path
 from harness.errors import ConfigError, RunError, unknown
 from harness.judge import CHECKS, Case, Judge, OwnCheck, checks_for, read_check
@@ -13,7 +15,7 @@ from harness.metrics import METRICS, PRESETS, Scored, assemble, own_share, resol
 from harness.provenance import now
 from harness.questions import read_testset, select
 from harness.records import Question, Response, Score, Status, Verdict
-from harness.store import Run, chosen_runs
+from harness.store import Changed, Run, by_response, chosen_runs, finished_runs
 
 Advance = Callable[[int, int], None]
 
@@ -55,50 +57,68 @@ class Wanted:
         return checks_for(need for name in self.metrics for need in METRICS[name].needs)
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """What was done."""
-
-    scores: Mapping[str, Sequence[Score]]
-    """Run -> what the judge has been asked so far, and what needed no judge."""
-    calls: Calls
-    """The account of the model calls."""
-
-
 def evaluate(settings: Evaluate, advance: Advance) -> Evaluation:
     """Write verdicts and scores of every run chosen, and what that took.
 
     All responses of all runs go to the judge together, so that what is alike is asked once.
+    Labels that stand are never replaced by NA; labels under other settings, with `again`, only
+    in runs of which no more than `most_unread` of the cells came to nothing.
     Raises RunError, before anything is asked, where another judge goes by the same label.
     """
     wanted = wanted_of(settings.metrics)
     runs = chosen_runs(study_path(settings), settings.runs)
     judge = settings.judge
-    identities = {run: identity_of(judge, wanted, run) for run in runs}
-    if not settings.again:
-        check_same_judge(judge, identities)
+    identity = identity_of(judge, wanted)
+    check_same_judge(judge, identity, runs, settings)
     answers = {run: run.answers for run in runs}
     items = [item for run in runs for item in items_of(run, settings)]
-    judged = [item for item in items if item.response.response is not None]
+    asked = [item for item in items if item.response.response is not None]
     folder = project_path(settings.root) / ".cache"
     with closing(Calls(folder, settings.cache, settings.budget)) as calls:
-        cases = [item.case for item in judged]
+        cases = [item.case for item in asked]
         labels = judge.judge(cases, wanted.checks, calls, advance, wanted.own)
     took = record(judge, wanted, runs, calls)
-    verdicts = {id(item): rows for item, rows in zip(judged, labels, strict=True)}
+    verdicts = {id(item): rows for item, rows in zip(asked, labels, strict=True)}
+    brought: dict[str, list[Score]] = {}
+    left: list[str] = []
+    dropped = 0
     for run in runs:
         mine = [item for item in items if item.run == run]
         rows = [verdict for item in mine for verdict in verdicts.get(id(item), [])]
-        scores = [
-            score
-            for item in mine
-            for score in scored(item, verdicts.get(id(item), []), wanted, judge)
-        ]
-        run.write_evaluation(
-            judge.label, identities[run], rows, scores, answers[run], settings.again
-        )
+        scores = partial(scores_of, mine, wanted, judge)
+        new = scores(rows)
+        brought[run.name] = new
+        if settings.again and unread_anew(run, judge, identity, new) > settings.most_unread:
+            left.append(run.name)
+        else:
+            dropped += run.write_evaluation(
+                judge.label, identity, rows, scores, answers[run], settings.again
+            )
         run.log_evaluation(took)
-    return Evaluation({run.name: run.scores(judge.label) for run in runs}, calls)
+    stand = {run.name: run.scores(judge.label) for run in runs}
+    return Evaluation(stand, brought, left, dropped, calls)
+
+
+def scores_of(
+    items: Sequence[Item], wanted: Wanted, judge: Judge, verdicts: Sequence[Verdict]
+) -> list[Score]:
+    """Return the scores of a run's items by one judge's verdicts on them."""
+    by_item = by_response(verdicts)
+    found = []
+    for item in items:
+        checks = by_item.get((item.response.question_id, item.response.repeat), {})
+        found += scored(item, [row for rows in checks.values() for row in rows], wanted, judge)
+    return found
+
+
+def unread_anew(
+    run: Run, judge: Judge, identity: Mapping[str, Any], scores: Sequence[Score]
+) -> float:
+    """Return the share of unread cells among those whose former labels are to be replaced."""
+    changed = run.changed(judge.label, identity)
+    if not changed.settings:
+        return 0.0
+    return share_unread([s for s in scores if s.judge is not None and not changed.keeps(s.metric)])
 
 
 def wanted_of(names: Sequence[str]) -> Wanted:
@@ -128,34 +148,54 @@ def items_of(run: Run, settings: Evaluate) -> list[Item]:
     return [Item(run, chosen[r.question_id], r) for r in run.responses() if r.question_id in chosen]
 
 
-def identity_of(judge: Judge, wanted: Wanted, run: Run) -> dict[str, Any]:
-    """Return what shapes the judge's labels of a run.
-
-    A check of one's own that is not asked this time keeps its labels, and its place here.
-    """
-    before: Mapping[str, Any] = run.judges().get(judge.label, {})
+def identity_of(judge: Judge, wanted: Wanted) -> dict[str, Any]:
+    """Return what shapes the labels that are asked for now."""
     own = {check.name: asdict(check) for check in wanted.own}
     for check in own.values():
         del check["name"]
-    made = {**before.get("own", {}), **own}
-    return {**judge.identity(), **({"own": made} if made else {})}
+    return {**judge.identity(), **({"own": own} if own else {})}
 
 
-def check_same_judge(judge: Judge, identities: Mapping[Run, Mapping[str, Any]]) -> None:
-    """Raise RunError where a run holds labels that the same label stands for with other settings.
+def check_same_judge(
+    judge: Judge, identity: Mapping[str, Any], runs: Sequence[Run], settings: Evaluate
+) -> None:
+    """Raise RunError where one label would stand for several settings in a study.
 
-    The rows of the two could not be told apart.
+    Every finished run of the study's folder counts, as a report sets all of them side by side.
+    With `again` the runs chosen may change, but all runs with such labels must be chosen, and
+    all their questions.
     """
-    for run, identity in identities.items():
+    for run in finished_runs(study_path(settings)):
         changed = run.changed(judge.label, identity)
-        if changed.settings:
-            ways = ["python -m harness.evaluate again=true replaces what it said"]
-            if changed.itself:
-                ways.insert(0, "judge.name=<label> puts this one beside it")
-            raise RunError(
-                f"{run.name}: '{judge.label}' judged it under other settings ({changed}): "
-                + ", ".join(ways)
-            )
+        if not changed.settings:
+            continue
+        if settings.again and run in runs:
+            check_whole(judge, run, changed, settings)
+            continue
+        everywhere = "" if run in runs else ", without runs=,"
+        ways = [f"python -m harness.evaluate again=true{everywhere} replaces what it said"]
+        if changed.itself:
+            ways.insert(0, "judge.name=<label> puts this one beside it")
+        raise RunError(
+            f"{run.name}: '{judge.label}' judged it under other settings ({changed}): "
+            + ", ".join(ways)
+        )
+
+
+def check_whole(judge: Judge, run: Run, changed: Changed, settings: Evaluate) -> None:
+    """Raise RunError where labels of questions that are not chosen would be dropped."""
+    chosen = {item.response.question_id for item in items_of(run, settings)}
+    lost = [
+        verdict
+        for verdict in run.verdicts(judge.label)
+        if verdict.question_id not in chosen and not changed.keeps(verdict.check)
+    ]
+    if lost:
+        questions = len({verdict.question_id for verdict in lost})
+        raise RunError(
+            f"{run.name}: again=true would drop the {len(lost)} labels of {questions} other "
+            f"question{'s' if questions > 1 else ''}: leave limit= and questions= away"
+        )
 
 
 def record(judge: Judge, wanted: Wanted, runs: Sequence[Run], calls: Calls) -> dict[str, Any]:

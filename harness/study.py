@@ -38,8 +38,8 @@ def main(settings: "StudyRun", how: "Composition") -> None:
     chosen = f"runs=[{','.join(names)}]"
     with progress("evaluate") as advance:
         done = evaluate(compose("evaluate", [*words_for("evaluate", how), chosen])[0], advance)
-    print(told(done.scores, done.calls), flush=True)
-    check_unread(done.scores, settings.most_unread)
+    print(told(done), flush=True)
+    check_unread(done, settings.most_unread)
     report(*compose("report", [*words_for("report", how), chosen]))
 
 

@@ -209,15 +209,19 @@ class TestBudget:
     """A limit ends the evaluation cleanly, and a higher one goes on."""
 
     def test_calls(self, evaluate: Evaluate, stub: StubEndpoint, folder: Path) -> None:
-        """What was not asked is NA `budget`; the next run asks only that."""
+        """What was not asked is NA `budget`, which is no failure; the next run asks only that.
+
+        Five calls take claims, and score nothing: 12 of 12 cells are still to be asked.
+        """
         done = evaluate("budget.calls=5", "judge.chat.concurrency=1")
 
         assert done.returncode == 0, done.stderr
+        assert " cells were not asked to the end; raise budget.calls=5 and" in done.stdout
         assert len(stub.chats) == 5
         statuses = {status for run in RUNS for _, status in scores(folder, run).values()}
         assert statuses <= {"ok", "budget"}
         assert "budget" in statuses
-        assert " budget" in done.stdout
+        assert evaluate("budget.calls=0").returncode == 0
 
         evaluate()
 
@@ -300,16 +304,39 @@ counts: says_it
         asked = len(stub.chats)
         colour.write_text(self.YAML.replace("colour the", "colours the"), encoding="utf-8")
 
-        refused = evaluate(f"metrics=[{colour}]", "limit=1")
+        refused = evaluate(f"metrics=[{colour}]")
         assert refused.returncode == 1
         assert "colour.question" in refused.stderr
         assert "judge.name" not in refused.stderr
         assert len(stub.chats) == asked
-        evaluate(f"metrics=[{colour}]", "limit=1", "again=true")
+        done = evaluate(f"metrics=[{colour}]", "again=true")
 
-        assert len(stub.chats) == asked + 3
-        assert {question for question, metric in scores(folder) if metric == "colour"} == {"q1"}
+        assert done.returncode == 0, done.stderr
+        assert len(stub.chats) == asked + 6
         assert ("q2", "context_recall") in scores(folder)
+        assert "dropped" not in done.stdout
+
+    def test_another_evaluation_keeps_its_wording(
+        self, evaluate: Evaluate, colour: Path, stub: StubEndpoint, folder: Path
+    ) -> None:
+        """What is recorded of a check while another is asked stays: an edited one is refused."""
+        other = colour.with_name("tower.yaml")
+        other.write_text(self.YAML.replace("colour the", "kind the"), encoding="utf-8")
+        evaluate(f"metrics=[{colour}]")
+        run = Run(folder / "text_k4")
+        first = run.judges()["stub"]
+        run.table("scores").unlink()
+
+        def meanwhile(received: Received) -> str:
+            run.write_evaluation("stub", first, [], [])
+            return json.dumps({"reason": "r", "verdict": "says_it"})
+
+        stub.script = meanwhile
+        assert evaluate(f"metrics=[{other}]").returncode == 0
+
+        assert set(run.judges()["stub"]["own"]) == {"colour", "tower"}
+        colour.write_text(self.YAML.replace("colour the", "colours the"), encoding="utf-8")
+        assert "colour.question" in evaluate(f"metrics=[{colour}]").stderr
 
     def test_is_planned(self, evaluate: Evaluate, colour: Path) -> None:
         """A dry run counts it under its name."""
@@ -372,3 +399,105 @@ def test_a_system_that_failed_is_not_judged(
     assert scores(folder)["q1", "cites_policy"] == (None, "not_answered")
     assert scores(folder)["q2", "cites_policy"] == (1.0, "ok")
     assert len(stub.chats) == 1
+
+
+class TestLabelsThatStand:
+    """What a judge could be read for is never lost to what it could not be read for."""
+
+    @pytest.fixture
+    def whole(self, evaluate: Evaluate, command: Command, folder: Path) -> dict[Path, bytes]:
+        """Evaluate all, forget every call, and return the tables."""
+        assert evaluate().returncode == 0
+        command("calls", f"root={folder.parent}", "prune=chat")
+        return {path: path.read_bytes() for path in folder.rglob("*.parquet")}
+
+    @pytest.mark.parametrize(
+        ("word", "why"), [("budget.calls=5", "budget"), ("cache=read", "judge_failed")]
+    )
+    def test_after_calls_are_forgotten(
+        self, word: str, why: str, evaluate: Evaluate, whole: dict[Path, bytes]
+    ) -> None:
+        """Neither a budget nor a store that may only be read costs a label; the account says so."""
+        done = evaluate(word, "judge.chat.concurrency=1")
+
+        assert {path: path.read_bytes() for path in whole} == whole
+        assert done.returncode == (0 if why == "budget" else 1)
+        assert "4 of 4 cells scored" in done.stdout
+        assert f" {why})" in done.stdout
+        assert "kept: " in done.stdout
+        assert ("budget spent: " in done.stdout) == (why == "budget")
+
+    def test_other_settings_need_labels(
+        self, evaluate: Evaluate, whole: dict[Path, bytes], stub: StubEndpoint
+    ) -> None:
+        """`again=true` with a server that refuses leaves every run as it was."""
+        stub.script = Reply(status=400)
+        done = evaluate("again=true", "judge.chat.temperature=0.5")
+
+        assert done.returncode == 1
+        assert "text_k4: left as it was" in done.stdout
+        assert {path: path.read_bytes() for path in whole} == whole
+
+        stub.script = in_good_faith
+        done = evaluate("again=true", "judge.chat.temperature=0.5")
+        assert done.returncode == 0, done.stderr
+        assert {path: path.read_bytes() for path in whole} != whole
+
+    def test_scores_follow_from_what_stands(
+        self, evaluate: Evaluate, whole: dict[Path, bytes], stub: StubEndpoint, folder: Path
+    ) -> None:
+        """New claims with a check that fails do not come beside the labels of the old claims."""
+
+        def script(received: Received) -> str | Reply:
+            if "claims" in asked_of(received.messages):
+                return Reply(status=400)
+            return json.dumps({"claims": ["甲。", "乙。", "丙。"]}, ensure_ascii=False)
+
+        stub.script = script
+        assert evaluate("judge.chat.retries=0").returncode == 1
+
+        assert {path: path.read_bytes() for path in whole} == whole
+        assert scores(folder)["q1", "faithfulness"] == (0.5, "ok")
+
+
+class TestOneLabelOneJudge:
+    """Runs of a study are set side by side, so that one label stands for one judge in all."""
+
+    def test_another_run_counts(self, evaluate: Evaluate, stub: StubEndpoint) -> None:
+        """A run that is not chosen refuses other settings, with `again` too; all at once may."""
+        evaluate("runs=[text_k4]")
+        asked = len(stub.chats)
+        for again in ("again=false", "again=true"):
+            refused = evaluate("runs=[ctx_k8]", "judge.chat.temperature=0.9", again)
+            assert refused.returncode == 1
+            assert "text_k4: 'stub' judged it under other settings" in refused.stderr
+            assert "again=true, without runs=, replaces" in refused.stderr
+        assert len(stub.chats) == asked
+        assert evaluate("judge.chat.temperature=0.9", "again=true").returncode == 0
+
+    def test_again_with_a_part_of_the_questions(
+        self, evaluate: Evaluate, stub: StubEndpoint
+    ) -> None:
+        """Labels of other questions would go, so it is refused, with their number.
+
+        Of q2 there are two claims of the response and one of the reference, each with a label
+        against all passages at once: 2 + 2 + 1 + 1 = 6 rows.
+        """
+        evaluate("runs=[text_k4]")
+        asked = len(stub.chats)
+        refused = evaluate("again=true", "limit=1", "judge.chat.temperature=0.9")
+
+        assert refused.returncode == 1
+        assert "again=true would drop the 6 labels of 1 other question:" in refused.stderr
+        assert len(stub.chats) == asked
+
+    def test_metrics_that_are_not_asked_anew(self, evaluate: Evaluate) -> None:
+        """Labels that go with the settings they were given under are counted.
+
+        Of each of two questions one claim of the reference and its label, in three runs: 12.
+        """
+        evaluate()
+        done = evaluate("again=true", "metrics=[faithfulness]", "judge.chat.temperature=0.9")
+
+        assert done.returncode == 0, done.stderr
+        assert "dropped: 12 labels under the judge's former settings" in done.stdout

@@ -43,13 +43,14 @@ def statuses(study: Study) -> list[str]:
 
 
 def test_budget(run_study: RunStudy, study: Study, stub: StubEndpoint) -> None:
-    """A limit holds for the judge's calls, is told before the report, and can be raised."""
+    """A limit holds for the judge's calls, is told, and can be raised; the report says NA."""
     done = run_study("budget.calls=2")
+    assert "budget spent: 3 of 3 cells were not asked to the end" in done.stdout
 
     assert done.returncode == 0, done.stderr
     assert len(stub.chats) == 2
     assert f"{RUN}: 0 of 3 cells scored (NA: 3 budget)" in done.stdout
-    assert done.stdout.index("calls: 2 asked") < done.stdout.index("report:")
+    assert done.stdout.index("budget spent") < done.stdout.index("report:")
 
     run_study("budget.calls=4")
     assert len(stub.chats) == 6
@@ -61,7 +62,8 @@ def test_money_needs_a_price(run_study: RunStudy, stub: StubEndpoint) -> None:
     refused = run_study("budget.usd=1")
     assert "no price is known for stub" in refused.stderr
 
-    done = run_study("budget.usd=1", "+budget.prices={stub: {input: 1000.0, output: 0.0}}")
+    price = "+budget.prices={stub: {input: 1000.0, output: 0.0}}"
+    done = run_study("budget.usd=1", price)
     assert done.returncode == 0, done.stderr
     assert " USD" in done.stdout
 

@@ -282,13 +282,16 @@ class TestAnotherJudge:
         assert '(chat.digest "sha256:0123", now "feed")' in done.stderr
 
     def test_replaced_on_demand(self, evaluate: Evaluate, root: Path) -> None:
-        """`again=true` drops what was said under the other settings."""
+        """`again=true` replaces what was said under the other settings, and loses no question."""
         evaluate("questions=[q1,q2]", "judge.name=A")
-        done = evaluate(
-            "questions=[q3,q4]", "judge.name=A", "judge.reply_tokens=2048", "again=true"
-        )
+        changed = ("judge.name=A", "judge.reply_tokens=2048", "again=true")
+        refused = evaluate("questions=[q3,q4]", *changed)
+        assert "would drop the 8 labels of 2 other questions" in refused.stderr
+        assert {question for question, _ in scores(root)} == {"q1", "q2"}
+
+        done = evaluate("questions=[q1,q2,q3]", *changed)
         assert done.returncode == 0, done.stderr
-        assert {question for question, _ in scores(root)} == {"q3", "q4"}
+        assert {question for question, _ in scores(root)} == {"q1", "q2", "q3"}
 
     def test_the_embedded_judge(self, command: Command, root: Path) -> None:
         """It is held to its thresholds too."""

@@ -1,4 +1,5 @@
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from harness.errors import RunError
 from harness.records import Passage, Response, Score, Verdict
 from harness.store import Run, finished_runs
+from harness.store.standing import standing
 
 PASSAGE = Passage("d#1.1", "d", 1, "text", "四月最多，共十二例。", 0.81)
 RESPONSE = Response("q1", 0, "何月？", "四月", "text", "四月。", (PASSAGE,), 4, 6)
@@ -158,6 +160,79 @@ class TestAChangedJudge:
         changed = run.changed("j", {"prompts": dict.fromkeys("abcdef", "1" * 64)})
 
         assert str(changed) == "prompts.a; prompts.b; prompts.c; prompts.d; and 2 more"
+
+
+class TestWhatStands:
+    """Rows that could not be had never replace rows that were read; claims are never mixed."""
+
+    @staticmethod
+    def rows(check: str, *texts: str, error: str | None = None) -> list[Verdict]:
+        """Return a row a text, or the one of a check that failed."""
+        if error:
+            return [Verdict("j", "q1", 0, check, -1, error=error)]
+        return [Verdict("j", "q1", 0, check, n, text=text) for n, text in enumerate(texts)]
+
+    @pytest.mark.parametrize("error", ["budget", "judge_failed", "judge_unparsable"])
+    def test_na_does_not_replace(self, error: str) -> None:
+        """What failed leaves the former rows; what was read, `no_passages` too, replaces them."""
+        before = self.rows("passage_useful", "a")
+        for now in (
+            self.rows("passage_useful", error="no_passages"),
+            [replace(before[0], text="b")],
+        ):
+            assert standing(before, now) == now
+        assert standing(before, self.rows("passage_useful", error=error)) == before
+        assert standing([], self.rows("passage_useful", error=error))[0].error == error
+
+    def test_of_a_check_the_more_whole_rows_stand(self) -> None:
+        """Two labels of three stand against one, and give way to three."""
+        three = self.rows("passage_useful", "a", "b", "c")
+        two = [*three[:2], replace(three[2], error="budget")]
+        one = [three[0], *(replace(row, error="budget") for row in three[1:])]
+
+        assert standing(two, one) == two
+        assert standing(two, three) == three
+
+    def test_claims_that_differ(self) -> None:
+        """New claims replace others with all labels on them, or else none of them."""
+        old = [*self.rows("claims_response", "a"), *self.rows("response_in_context", "a")]
+        claims = self.rows("claims_response", "x", "y")
+        whole = [*claims, *self.rows("response_in_context", "x", "y")]
+        broken = [*claims, *self.rows("response_in_context", error="budget")]
+        beside = [*claims, *self.rows("response_in_reference", "x", "y")]
+
+        assert standing(old, whole) == whole
+        assert standing(old, broken) == old
+        (kept, withheld) = standing(old, beside)
+        assert kept == old[0]
+        assert (withheld.check, withheld.error) == ("response_in_reference", "judge_incomplete")
+
+    def test_scores_follow(self, tmp_path: Path) -> None:
+        """Scores are worked out of the rows that stand, not of those that came."""
+        run = Run(tmp_path)
+        run.write_evaluation("j", {}, self.rows("passage_useful", "a"), [score("j")])
+        seen: list[list[Verdict]] = []
+
+        def scores(stand: Sequence[Verdict]) -> list[Score]:
+            seen.append(list(stand))
+            return [score("j", value=0.25)]
+
+        run.write_evaluation("j", {}, self.rows("passage_useful", error="budget"), scores)
+
+        assert seen == [self.rows("passage_useful", "a")] == [run.verdicts()]
+        assert run.scores() == [score("j", value=0.25)]
+
+
+def test_checks_of_ones_own_are_put_together(tmp_path: Path) -> None:
+    """Two evaluations that began at once, each with a check of its own, both leave its wording."""
+    run = Run(tmp_path)
+    one, two = ({"rules": 1, "own": {name: {"question": name}}} for name in ("kind", "brief"))
+    run.write_evaluation("j", one, [], [])
+    run.write_evaluation("j", two, [], [])
+
+    assert set(run.judges()["j"]["own"]) == {"kind", "brief"}
+    with pytest.raises(RunError, match=r"kind\.question"):
+        run.write_evaluation("j", {"rules": 1, "own": {"kind": {"question": "other"}}}, [], [])
 
 
 def test_evaluations_are_logged_with_the_answers(tmp_path: Path) -> None:

@@ -21,10 +21,11 @@ COLUMNS = (
 )
 WRITTEN = {1: "1", 0: "0", None: "unclear"}
 READ: dict[str, int | None] = {
-    **dict.fromkeys(("1", "right"), 1),
-    **dict.fromkeys(("0", "wrong"), 0),
+    **dict.fromkeys(("1", "1.0", "1,0", "right"), 1),
+    **dict.fromkeys(("0", "0.0", "0,0", "wrong"), 0),
     **dict.fromkeys(("unclear", "-", "?")),
 }
+"""Some spreadsheets and data frames make a decimal number of 1, in the writing of their locale."""
 LONGEST_CELL = 32_000
 """Characters; a spreadsheet takes 32,767, and the hash says which text is meant anyway."""
 ACTIVE = re.compile(r"'*[=+\-@＝＋－＠\t\r\n]")
@@ -71,7 +72,8 @@ def read_table(file: Path, known: Iterable[Grade], grader: str) -> list[Grade]:
     """Return what a table says that is not known yet: new grades, and changes of mind.
 
     Args:
-        file: As `table` writes it; a row without a grade says nothing.
+        file: As `table` writes it, or with semicolons or tabs between the cells; a row without
+            a grade says nothing.
         known: The grades at hand.
         grader: Who graded where a row does not say.
     """

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any
 from harness.errors import RunError, pick
 from harness.records import Response, Score, Verdict
 from harness.store.changed import Changed, changed_since
+from harness.store.standing import standing
 from harness.store.tables import (
     RESPONSES,
     SCORES,
@@ -25,6 +26,9 @@ from harness.store.tables import (
 )
 
 EVALUATIONS = "evaluations.jsonl"
+
+Scorer = Callable[[Sequence[Verdict]], Sequence[Score]]
+"""What scores follow from verdicts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,22 +133,27 @@ class Run:
         judge: str,
         identity: Mapping[str, Any],
         verdicts: Sequence[Verdict],
-        scores: Sequence[Score],
+        scores: Sequence[Score] | Scorer,
         answers: str | None = None,
         again: bool = False,
-    ) -> None:
+    ) -> int:
         """Write one judge's verdicts and scores beside those of other judges.
 
-        What the same judge said of other questions, checks and metrics stays too.
+        What the same judge said of other questions, checks and metrics stays too, and so does
+        what it could be read for before and not this time (`standing`).
 
         Args:
             judge: Its label in the tables.
-            identity: Everything that shaped its labels.
+            identity: Everything that shaped its labels; of checks of one's own those asked now.
             verdicts: Its new rows.
-            scores: Its new rows, and those that needed no judge.
+            scores: Its new rows, and those that needed no judge; or how they follow from the
+                verdicts that stand of what was asked.
             answers: What `answers` was when they were judged; None where nothing ran between.
             again: Whether what it said under other settings is replaced: of a check of one's
                 own that was reworded the labels of this check, else everything.
+
+        Returns:
+            How many labels under other settings were dropped without new ones in their place.
 
         Raises:
             RunError: The run was collected anew meanwhile, or holds labels of another judge
@@ -158,14 +167,18 @@ class Run:
                 raise RunError(
                     f"{self.path}: '{judge}' labelled it under other settings: {changed}"
                 )
-            checks = {(v.question_id, v.repeat, v.check) for v in verdicts}
-            cells = {(s.question_id, s.repeat, s.metric) for s in scores}
-            kept_verdicts = [
+            said = self.verdicts()
+            asked = {(v.question_id, v.repeat, v.check) for v in verdicts}
+            others = [
                 v
-                for v in self.verdicts()
-                if v.judge != judge
-                or (changed.keeps(v.check) and (v.question_id, v.repeat, v.check) not in checks)
+                for v in said
+                if v.judge != judge or (v.question_id, v.repeat, v.check) not in asked
             ]
+            kept_verdicts = [v for v in others if v.judge != judge or changed.keeps(v.check)]
+            mine = [v for v in said if v.judge == judge and changed.keeps(v.check)]
+            stand = standing(mine, verdicts)
+            new = scores(stand) if callable(scores) else scores
+            cells = {(s.question_id, s.repeat, s.metric) for s in new}
             kept_scores = [
                 s
                 for s in self.scores()
@@ -175,12 +188,20 @@ class Run:
                     and (s.question_id, s.repeat, s.metric) not in cells
                 )
             ]
-            judges = {**self.judges(), judge: identity}
-            metadata = {"judges": json.dumps(judges, ensure_ascii=False)}
-            rows = [asdict(verdict) for verdict in [*kept_verdicts, *verdicts]]
+            metadata = {"judges": json.dumps(self.judges_with(judge, identity), ensure_ascii=False)}
+            rows = [asdict(verdict) for verdict in [*kept_verdicts, *stand]]
             write_rows(self.table("verdicts"), VERDICTS, rows, metadata)
-            rows = [asdict(score) for score in [*kept_scores, *scores]]
+            rows = [asdict(score) for score in [*kept_scores, *new]]
             write_rows(self.table("scores"), SCORES, rows, metadata)
+        return len(others) - len(kept_verdicts)
+
+    def judges_with(self, judge: str, identity: Mapping[str, Any]) -> dict[str, Any]:
+        """Return `judges` with this one, and with the checks of one's own whose labels it keeps."""
+        before = self.judges()
+        own = identity.get("own", {})
+        if not self.changed(judge, identity).itself:
+            own = {**before.get(judge, {}).get("own", {}), **own}
+        return {**before, judge: {**identity, **({"own": own} if own else {})}}
 
     def reopen(self) -> None:
         """Make a run unfinished again, and forget scores of answers that may change."""

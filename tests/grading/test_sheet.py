@@ -102,7 +102,17 @@ def test_no_cell_is_a_formula(tmp_path: Path, strange: str) -> None:
 
 @pytest.mark.parametrize(
     ("cell", "grade"),
-    [("1", 1), ("right", 1), ("Wrong", 0), ("0", 0), ("-", None), ("'-", None), ("Unclear", None)],
+    [
+        ("1", 1),
+        ("1.0", 1),
+        ("0.0", 0),
+        ("right", 1),
+        ("Wrong", 0),
+        ("0", 0),
+        ("-", None),
+        ("'-", None),
+        ("Unclear", None),
+    ],
 )
 def test_people_write_grades_in_several_ways(
     small: Small, tmp_path: Path, cell: str, grade: int | None
@@ -115,6 +125,23 @@ def test_people_write_grades_in_several_ways(
 
     assert (found.grade, found.grader) == (grade, "ann")
     assert found.time
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_spreadsheets_part_cells_in_several_ways(small: Small, tmp_path: Path, mark: str) -> None:
+    """A table saved with semicolons or tabs, in whose texts commas stand, reads the same."""
+    given = [grade for grade in some(small) if grade.time]
+    rows = list(csv.reader(io.StringIO(table(answers_of(small.runs), given, "ann"), newline="")))
+    file = tmp_path / "g.csv"
+    with file.open("w", encoding="utf-8-sig", newline="") as sink:
+        csv.writer(sink, delimiter=mark).writerows(rows)
+
+    assert read_table(file, given, "ann") == []
+    assert read_table(file, [], "ann") == given
+    decimal = "1,0" if mark == ";" else "1.0"
+    cells = mark.join(("q1", "a" * 64, f'"{decimal}"'))
+    file.write_text(f"question_id{mark}response_sha256{mark}grade\n{cells}\n")
+    assert read_table(file, [], "ann")[0].grade == 1
 
 
 @pytest.mark.parametrize(
