@@ -27,13 +27,17 @@ def ask_all(
     responses: list[Response] = []
     failed_in_a_row = 0
     with ThreadPoolExecutor(max_workers=workers) as pool:
-        for response in pool.map(partial(ask, answerer), todo):
-            responses.append(response)
-            advance(len(responses), len(todo))
-            failed_in_a_row = failed_in_a_row + 1 if response.error else 0
-            if failed_in_a_row >= give_up_after:
-                pool.shutdown(cancel_futures=True)
-                break
+        try:
+            for response in pool.map(partial(ask, answerer), todo):
+                responses.append(response)
+                advance(len(responses), len(todo))
+                failed_in_a_row = failed_in_a_row + 1 if response.error else 0
+                if failed_in_a_row >= give_up_after:
+                    pool.shutdown(cancel_futures=True)
+                    break
+        except KeyboardInterrupt:
+            log.warning("waiting for the answers on their way; Ctrl-C once more to leave them")
+            raise
     return responses
 
 

@@ -4,6 +4,7 @@ import ast
 import gc
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -54,7 +55,10 @@ def ending(interrupted: str) -> Iterator[None]:
         yield
         sys.stdout.flush()
     except KeyboardInterrupt:
-        print(f"\n{interrupted}", file=sys.stderr)
+        print(f"\n{interrupted}", file=sys.stderr, flush=True)
+        waiting = {thread for thread in threading.enumerate() if not thread.daemon}
+        if waiting - {threading.main_thread()}:
+            os._exit(INTERRUPTED)  # the user will not wait for them, the interpreter would
         raise SystemExit(INTERRUPTED) from None
     except BrokenPipeError:
         # What is still to be flushed at the exit of the interpreter would fail once more.

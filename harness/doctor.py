@@ -13,6 +13,8 @@ Settings: those of python -m harness.evaluate that begin with judge, study, or b
 import sys
 from typing import TYPE_CHECKING
 
+from harness.command import ending
+
 if TYPE_CHECKING:
     from harness.config import Composition, Evaluate
 
@@ -24,7 +26,8 @@ def main() -> None:
         return
     from harness.config.entry import run_stage
 
-    run_stage("evaluate", examined)
+    with ending("interrupted: what the model said is kept"):
+        run_stage("evaluate", examined)
 
 
 def examined(settings: "Evaluate", _: "Composition") -> None:

@@ -8,7 +8,6 @@ from harness.llm import Calls
 from harness.llm.recorded_chat import Recording, write_recording
 from harness.store import chosen_runs
 
-
 NOTHING = {
     "ignores_prompt": "makes no model calls, so there is nothing to record",
     "recorded": "is replayed from a recording already: pass that file on (variant.chat.file)",

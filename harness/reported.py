@@ -10,6 +10,7 @@ from harness.config import Composition, Report, testset_folder
 from harness.errors import RunError
 from harness.grading.witnesses import machines
 from harness.questions import (
+    folded,
     question_sha256,
     read_grades,
     read_testset,
@@ -165,9 +166,9 @@ def chosen_questions(runs: Sequence[Run], settings: Report) -> list[Question]:
 
 def graders(settings: Report, runs: Sequence[Run]) -> tuple[str, ...]:
     """Return who graded answers of this test set, but for the study's own models."""
-    refused = machines(runs, settings.judge.label)
+    refused = {folded(name) for name in machines(runs, settings.judge.label)}
     names = dict.fromkeys(grade.grader for grade in read_grades(grades_file(settings)))
-    return tuple(name for name in names if name not in refused)
+    return tuple(name for name in names if folded(name) not in refused)
 
 
 def grades_file(settings: Report) -> Path:

@@ -1,5 +1,7 @@
 """A study's generator is recorded, and the study replayed without it."""
 
+import gzip
+import json
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -68,5 +70,47 @@ def test_nothing_to_record_is_told(command: Command, study: Study) -> None:
     empty = command("calls", root, f"record={file}", "study=small")
 
     assert "record=... goes with study=..." in unnamed.stderr
-    assert "0 of the 0 replies of extractive" in empty.stderr
+    assert "extractive" in empty.stderr
+    assert "makes no model calls, so there is nothing to record" in empty.stderr
     assert not file.exists()
+
+
+def recorded(command: Command, study: Study) -> Path:
+    """Have a stub answer the study, and record what it said."""
+    file = study.folder / "replies.jsonl.gz"
+    with StubEndpoint("27公尺") as stub:
+        command("collect", *live(stub, study))
+    command("calls", f"root={study.folder / 'runs'}", "study=small", f"record={file}")
+    return file
+
+
+def test_a_replayed_study_is_not_recorded_again(command: Command, study: Study) -> None:
+    """To collect again would not help: the recording is what there is to pass on."""
+    command("collect", *replayed(study, recorded(command, study)))
+    again = study.folder / "again.jsonl.gz"
+
+    done = command("calls", f"root={study.folder / 'elsewhere'}", "study=small", f"record={again}")
+
+    assert done.returncode == 1
+    assert "is replayed from a recording already: pass that file on" in done.stderr
+    assert not again.exists()
+
+
+def test_an_edited_recording_does_not_continue_a_run(command: Command, study: Study) -> None:
+    """One run has the replies of one content; the error says that the model's build differs."""
+    file = recorded(command, study)
+    assert command("collect", *replayed(study, file), "limit=1").returncode == 0
+    rows = [json.loads(line) for line in gzip.decompress(file.read_bytes()).splitlines()]
+    edited = [rows[0], *({**row, "text": "28公尺"} for row in rows[1:])]
+    text = "".join(json.dumps(row) + "\n" for row in edited)
+    whole = file.read_bytes()
+    file.write_bytes(gzip.compress(text.encode()))
+
+    mixed = command("collect", *replayed(study, file))
+    file.write_bytes(whole)
+    continued = command("collect", *replayed(study, file))
+
+    assert mixed.returncode == 1
+    assert "not the same: chat.build (weights, package or recording of the model)" in mixed.stderr
+    assert continued.returncode == 0, continued.stderr
+    assert {answer for _, answer in answers(study, "elsewhere")} == {"27公尺"}

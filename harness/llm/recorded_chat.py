@@ -167,7 +167,9 @@ def _read(path: Path) -> _Contents:
         lines = gzip.decompress(content).splitlines()
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"{path} is no recording, or a damaged one: {error}") from error
-    rows = [(number, _row(path, number, line)) for number, line in enumerate(lines, 1) if line]
+    rows = [
+        (number, _row(path, number, line)) for number, line in enumerate(lines, 1) if line.strip()
+    ]
     if not rows:
         raise InputError(f"{path} is no recording: it is empty")
     (number, head), *rest = rows

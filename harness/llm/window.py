@@ -68,6 +68,6 @@ def check_ended(reply: Completion, room: int | None, model: str) -> None:
         return
     raise ContextOverflowError(
         f"{model}: the reply reached the end of the window after {reply.input_tokens} tokens of"
-        f" prompt and {written} of reply; set max_tokens=... there, use fewer or shorter passages,"
+        f" prompt and {written} of reply; bound it (max_tokens=...), use fewer or shorter passages,"
         " or a wider window (context=...) where the model has one"
     )

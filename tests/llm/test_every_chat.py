@@ -3,6 +3,8 @@
 import json
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
+from hashlib import sha256
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -29,9 +31,10 @@ def at(kind: type[Chat], stub: StubEndpoint, **given: object) -> RemoteChat:
 def reached(kind: type[Chat], stub: StubEndpoint) -> dict[str, object]:
     """What leads a chat model to the stub; llama.cpp is as if it had loaded this file there."""
     if kind is LlamaCppChat:
-        weights = (__file__, 4096, 2)
-        llamacpp_chat._servers[weights] = SimpleNamespace(listening_address=stub.url)
-        return {"model_path": weights[0]}
+        content = sha256(Path(__file__).read_bytes()).hexdigest()
+        server = SimpleNamespace(listening_address=stub.url)
+        llamacpp_chat._servers[__file__, content, 4096, 2] = server
+        return {"model_path": __file__}
     return {"base_url": stub.base_url if kind is OpenAIChat else stub.url}
 
 

@@ -1,13 +1,15 @@
 """llama.cpp in this process, with real if tiny weights."""
 
 import hashlib
+import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness.errors import ConfigError, ContextOverflowError, EndpointError
-from harness.llm import Calls, LlamaCppChat, Request
+from harness.llm import Calls, LlamaCppChat, Request, llamacpp_chat
 from tests.tiny_gguf import write_tiny_gguf
 
 pytest.importorskip("xllamacpp", reason="needs the extra `llamacpp`")
@@ -92,6 +94,81 @@ def test_weights_count_by_their_content(weights: Path, tmp_path: Path) -> None:
     assert identity["weights"] == hashlib.sha256(weights.read_bytes()).hexdigest()
     assert chat_with(moved).identity() == identity
     assert chat_with(other).identity() != identity
+
+
+def test_weights_that_take_another_file_s_place_answer_for_themselves(
+    weights: Path, tmp_path: Path, ask: MakeRequest
+) -> None:
+    """In one process, under one path: a later model loads what lies there now."""
+    file, other = tmp_path / "model.gguf", write_tiny_gguf(tmp_path / "other.gguf", seed=1)
+    file.write_bytes(weights.read_bytes())
+    old = chat_with(file).complete(ask("2+2?"), Calls(None)).text
+    expected = chat_with(other).complete(ask("2+2?"), Calls(None)).text
+    os.replace(other, file)
+
+    assert chat_with(file).complete(ask("2+2?"), Calls(None)).text == expected != old
+
+
+def test_weights_may_not_change_under_a_model(
+    weights: Path, tmp_path: Path, calls: Calls, ask: MakeRequest
+) -> None:
+    """Once a model has said what it is, other bytes are refused and nothing is remembered."""
+    file = tmp_path / "model.gguf"
+    file.write_bytes(weights.read_bytes())
+    chat = chat_with(file)
+    chat.identity()
+    os.utime(file)
+    chat.identity()  # the same bytes
+    os.replace(write_tiny_gguf(tmp_path / "other.gguf", seed=1), file)
+
+    with pytest.raises(EndpointError, match=r"model\.gguf was replaced while it was in use"):
+        chat.complete(ask("2+2?"), calls)
+    assert calls.size().calls == {}
+
+
+def test_weights_replaced_while_they_are_loaded_serve_nobody(
+    weights: Path, tmp_path: Path, calls: Calls, ask: MakeRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was loaded in the meantime is not kept as the model that was hashed."""
+    file, other = tmp_path / "model.gguf", write_tiny_gguf(tmp_path / "other.gguf", seed=1)
+    file.write_bytes(weights.read_bytes())
+    start = llamacpp_chat._start
+
+    def replaced_first(*given: Any) -> Any:
+        if other.exists():
+            os.replace(other, file)
+        return start(*given)
+
+    monkeypatch.setattr(llamacpp_chat, "_start", replaced_first)
+    with pytest.raises(EndpointError, match="was replaced"):
+        chat_with(file).complete(ask("2+2?"), calls)
+    assert calls.size().calls == {}
+    assert str(file) not in {path for path, *_ in llamacpp_chat._servers}
+
+
+@pytest.mark.parametrize("context", [600, 4096])
+def test_a_reply_that_the_window_cuts_is_not_kept(
+    weights: Path, calls: Calls, ask: MakeRequest, context: int
+) -> None:
+    """The weights know 512 tokens, whatever `context` says; nothing else bounds the reply."""
+    with pytest.raises(ContextOverflowError, match="the reply reached the end of the window"):
+        chat_with(weights, max_tokens=None, context=context).complete(ask("2+2?"), calls)
+    assert calls.size().calls == {}
+
+
+def test_extra_may_bound_the_reply_too(weights: Path, calls: Calls, ask: MakeRequest) -> None:
+    """llama.cpp's own name for the room is as good as `max_tokens`."""
+    chat = chat_with(weights, max_tokens=None, extra={"n_predict": 5})
+    reply = chat.complete(ask("2+2?"), calls)
+
+    assert (reply.output_tokens, reply.finish_reason) == (5, "length")
+
+
+def test_calls_keep_the_keys_of_the_recording_that_is_shipped() -> None:
+    """What the demo replays was recorded under these entries and no others."""
+    chat = LlamaCppChat(model_path=__file__, max_tokens=256)
+    names = "protocol weights package threads structured temperature top_p seed max_tokens extra"
+    assert list(chat.identity()) == names.split()
 
 
 def test_what_is_missing_is_named(tmp_path: Path, ask: MakeRequest) -> None:

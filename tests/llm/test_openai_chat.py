@@ -72,6 +72,7 @@ def test_completion_holds_what_was_reported(
     assert (completion.text, completion.finish_reason) == ("27 metr", "length")
     assert (completion.input_tokens, completion.output_tokens) == (12, 3)
     assert completion.call == chat.key(request)
+    assert completion.seconds is not None
     assert 0.0 < completion.seconds < 5.0
     assert not completion.remembered
 

@@ -1,8 +1,10 @@
 """Replies that were recorded are replayed, and no other."""
 
 import gzip
+import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -82,3 +84,65 @@ def test_a_file_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     file.write_bytes(gzip.compress(b'{"version": 2}\n'))
     with pytest.raises(InputError, match="another version"):
         RecordedChat(file=str(tmp_path / file.name)).identity()
+
+
+HEAD: dict[str, Any] = {
+    "version": 1, "model": "m", "recorded_on": "2026-11-30", "identity": {}, "made_with": {},
+}  # fmt: skip
+REPLY: dict[str, Any] = {
+    "key": "k", "text": "x", "finish_reason": "stop", "input_tokens": 1, "output_tokens": 1,
+    "seconds": None, "reasoning": None,
+}  # fmt: skip
+
+
+def written(file: Path, *rows: object, end: str = "\n") -> RecordedChat:
+    text = "\n".join(json.dumps(row) for row in rows) + end
+    file.write_bytes(gzip.compress(text.encode()))
+    return RecordedChat(file=str(file))
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([{**HEAD, "identity": "x"}, REPLY], 'row 1 has identity="x"'),
+        ([{**HEAD, "colour": "x"}, REPLY], "row 1 has an unknown 'colour'"),
+        ([HEAD, REPLY, {**REPLY, "text": 17}], "row 3 has text=17"),
+        ([HEAD, {**REPLY, "input_tokens": True}], "row 2 has input_tokens=true"),
+        ([HEAD, {k: v for k, v in REPLY.items() if k != "text"}], "row 2 has no 'text'"),
+        ([HEAD, ["key"]], "row 2 is no JSON object"),
+    ],
+)
+def test_a_damaged_row_is_named(tmp_path: Path, rows: list[object], said: str) -> None:
+    """One line says which row of which file, and what is wrong with it."""
+    with pytest.raises(InputError) as caught:
+        written(tmp_path / "r.jsonl.gz", *rows).identity()
+
+    assert str(caught.value) == f"{tmp_path / 'r.jsonl.gz'} is no recording: {said}"
+
+
+def test_a_flipped_byte_is_told(recorded: RecordedChat) -> None:
+    """Wherever it lies: in the deflated data, the check sum or the gzip header."""
+    file = Path(recorded.file)
+    whole = file.read_bytes()
+    for at in (0, 12, len(whole) // 2, len(whole) - 6):
+        file.write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
+        with pytest.raises(InputError, match=r"recorded\.jsonl\.gz is no recording"):
+            RecordedChat(file=recorded.file).identity()
+
+
+def test_blank_lines_at_the_end_are_nothing(tmp_path: Path, ask: MakeRequest) -> None:
+    """An editor that adds one does no harm."""
+    chat = written(tmp_path / "r.jsonl.gz", HEAD, REPLY, end="\n\n  \n")
+
+    assert chat.recording.model == "m"
+
+
+def test_a_file_that_changes_is_another_recording(
+    recorded: RecordedChat, tmp_path: Path, ask: MakeRequest
+) -> None:
+    """A model keeps what it read first; the next one has other content, and says so."""
+    before = recorded.sha256
+    written(Path(recorded.file), HEAD)
+
+    assert recorded.complete(ask(), Calls(None)).text == "27 metres"
+    assert RecordedChat(file=recorded.file).sha256 != before == recorded.sha256

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from harness.errors import ContextOverflowError
-from harness.llm import Calls, Message, OpenAIChat, Request
-from harness.llm.window import check_after, check_before
+from harness.llm import Calls, Completion, Message, OpenAIChat, Request
+from harness.llm.window import check_after, check_before, check_ended
 from tests.stub_endpoint import Reply, StubEndpoint
 
 LONG = Request((Message("user", "麻疹疫情" * 1500),))
@@ -90,3 +90,27 @@ def test_round_count_is_no_sign_where_the_window_is_known_to_be_in_force() -> No
     check_after(LONG, 4096, context=8192, model="m", exact=True)
     with pytest.raises(ContextOverflowError):
         check_after(LONG, 4096, context=None, model="m")
+
+
+@pytest.mark.parametrize(
+    ("finish", "written", "room", "cut"),
+    [
+        ("length", 323, 400, True),
+        ("length", 0, 400, True),
+        ("length", 323, None, True),
+        ("length", 400, 400, False),
+        ("length", None, 400, False),
+        ("stop", 323, 400, False),
+    ],
+)
+def test_a_reply_with_room_left_was_ended_by_the_window(
+    finish: str, written: int | None, room: int | None, cut: bool
+) -> None:
+    """Where `max_tokens` was reached, or is not known not to be, the reply stands as cut."""
+    reply = Completion("x", finish, 189, written, 0.1)
+
+    if cut:
+        with pytest.raises(ContextOverflowError, match="reached the end of the window"):
+            check_ended(reply, room, "m")
+    else:
+        check_ended(reply, room, "m")
