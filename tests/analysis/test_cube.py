@@ -143,6 +143,21 @@ def test_right_and_wrong_prefer_a_person() -> None:
     assert study.right.errors[0].tolist() == [0, 0, 1, 0]
 
 
+def test_what_a_person_calls_unclear_nothing_decides() -> None:
+    """Neither right nor wrong, although `answer_match` would say right."""
+    study = study_table(
+        [RunFacts("r", "r")],
+        [Question("q1", "ask", "reference", "text")],
+        [MetricFacts("answer_match", Layer.OVERALL)],
+        {"r": [score("q1", 1.0, metric="answer_match")]},
+        {"r": [response("q1")]},
+        {("r", "q1", 0): None},
+    )
+
+    assert np.isnan(study.right.values.item())
+    assert study.right.origins.item() == ""
+
+
 def test_right_and_wrong_average_repeats() -> None:
     """Two of three repeats right is two thirds of a question."""
     study = study_table(
