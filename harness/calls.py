@@ -7,13 +7,11 @@ python -m harness.calls record=replies.jsonl.gz study=demo_live
                                                    keep a generator's replies, for chat=recorded
 """
 
-import sys
 import time
-from collections.abc import Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from harness.command import Setting, ending, line
+from harness.command import Setting, light
 
 if TYPE_CHECKING:
     from harness.llm.calls import Calls
@@ -31,40 +29,16 @@ DAY = 86_400.0
 
 def main() -> None:
     """Show the call store of a root, prune it, or record a study's generator from it."""
-    if {"--help", "-h"} & set(sys.argv[1:]):
-        print("\n".join([(__doc__ or "").strip(), "\nSettings (key=value):", *map(line, SETTINGS)]))
-        return
-    from harness.errors import HarnessError
-
-    with ending("interrupted"):
-        try:
-            run(read(sys.argv[1:]))
-        except HarnessError as error:
-            print(f"error: {error}", file=sys.stderr)
-            raise SystemExit(1) from None
+    light(__doc__ or "", SETTINGS, run)
 
 
-def read(words: Sequence[str]) -> dict[str, str]:
-    """Return setting -> value. Raises ConfigError where a word sets nothing that is known."""
-    from harness.errors import ConfigError, pick
-
-    known = {setting.name: setting.default for setting in SETTINGS}
-    given = {}
-    for word in words:
-        name, sign, value = word.partition("=")
-        pick(known, name, "setting")
-        if not sign or not value:
-            raise ConfigError(f"'{word}' sets nothing: write {name}=<value>")
-        given[name] = value.strip("'\"")
-    return {**known, **given}
-
-
-def run(settings: dict[str, str]) -> None:
+def run(given: dict[str, str]) -> None:
     """Record or forget what is asked for, then print what the store holds."""
     from harness.config.paths import project_path, shown_path
     from harness.errors import ConfigError
     from harness.llm.calls import Calls
 
+    settings = {**{setting.name: setting.default for setting in SETTINGS}, **given}
     with closing(Calls(project_path(settings["root"]) / ".cache")) as calls:
         if settings["record"]:
             record(calls, settings)

@@ -5,7 +5,7 @@ import gc
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,6 +73,39 @@ class Setting:
     name: str
     default: str
     about: str
+
+
+def light(about: str, settings: Sequence[Setting], run: Callable[[dict[str, str]], None]) -> None:
+    """Run a command that needs no configuration: its help, its words, its errors in a line each."""
+    if {"--help", "-h"} & set(sys.argv[1:]):
+        print("\n".join([about.strip(), "\nSettings (key=value):", *map(line, settings)]))
+        return
+    from harness.errors import HarnessError
+
+    with ending("interrupted"):
+        try:
+            run(given(sys.argv[1:], settings))
+        except HarnessError as error:
+            print(f"error: {error}", file=sys.stderr)
+            raise SystemExit(1) from None
+
+
+def given(words: Sequence[str], settings: Sequence[Setting]) -> dict[str, str]:
+    """Return setting -> value of those given.
+
+    Raises ConfigError where a word sets nothing that is known.
+    """
+    from harness.errors import ConfigError, pick
+
+    known = {setting.name: setting for setting in settings}
+    found = {}
+    for word in words:
+        name, sign, value = word.rstrip("\r").partition("=")
+        pick(known, name, "setting")
+        if not sign or not value:
+            raise ConfigError(f"'{word}' sets nothing: write {name}=<value>")
+        found[name] = value.strip("'\"")
+    return found
 
 
 def help_text(name: str, about: str) -> str:

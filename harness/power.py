@@ -4,12 +4,10 @@ python -m harness.power questions=8 contrasts=7 metrics=4
 python -m harness.power questions=8 contrasts=7 metrics=4 effect=0.3 spread=0.5
 """
 
-import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.command import Setting, line
+from harness.command import Setting, light
 
 if TYPE_CHECKING:
     from harness.analysis import Power
@@ -45,40 +43,27 @@ class Asked:
 
 def main() -> None:
     """Print what so many questions, contrasts and metrics can show."""
-    if {"--help", "-h"} & set(sys.argv[1:]):
-        print(help_text())
-        return
-    from harness.errors import ConfigError, HarnessError
+    light(__doc__ or "", (*COUNTS, *SUPPOSED), run)
+
+
+def run(given: dict[str, str]) -> None:
+    """Print what the settings given come to."""
+    from harness.errors import ConfigError
+
+    asked = numbers(given)
+    from harness.analysis import Assumptions, power
 
     try:
-        asked = read(sys.argv[1:])
-        from harness.analysis import Assumptions, power
-
-        try:
-            found = power(**asked.counts, assumed=Assumptions(**asked.supposed))
-        except ValueError as error:
-            raise ConfigError(str(error)) from None
-    except HarnessError as error:
-        print(f"error: {error}", file=sys.stderr)
-        raise SystemExit(1) from None
+        found = power(**asked.counts, assumed=Assumptions(**asked.supposed))
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
     print("\n".join(sentences(found, asked.counts)))
 
 
-def help_text() -> str:
-    """Return what the command does and its settings."""
-    settings = map(line, (*COUNTS, *SUPPOSED))
-    return "\n".join([str(__doc__).strip(), "\nSettings (key=value):", *settings])
+def numbers(given: dict[str, str]) -> Asked:
+    """Return the settings as numbers; all counts must be given."""
+    from harness.errors import ConfigError
 
-
-def read(words: Sequence[str]) -> Asked:
-    """Return the settings given, each checked by name and kind."""
-    from harness.errors import ConfigError, pick
-
-    known = {setting.name: setting for setting in (*COUNTS, *SUPPOSED)}
-    given: dict[str, str] = {}
-    for word in words:
-        name, _, text = word.rstrip("\r").partition("=")
-        given[pick(known, name, "setting").name] = text
     for count in COUNTS:
         if count.name not in given:
             form = " ".join(f"{setting.name}=..." for setting in COUNTS)

@@ -112,8 +112,6 @@ class Difference:
     have been; what is NA on both sides says nothing of either."""
     under_one_verdict: bool
     """The difference is no larger than one flipped verdict in one cell would make."""
-    by_passages: tuple["PassageClass", ...] = ()
-    """The same difference by what became of the passages; empty where all questions agree."""
 
     @property
     def wins(self) -> int:
@@ -124,15 +122,6 @@ class Difference:
     def losses(self) -> int:
         """Questions on which the right-hand run is worse."""
         return len(self.lost)
-
-
-@dataclass(frozen=True, slots=True)
-class PassageClass:
-    """A difference over the compared questions whose passages changed in one way."""
-
-    passages: Passages
-    mean: float
-    questions: int
 
 
 @dataclass(frozen=True, slots=True)

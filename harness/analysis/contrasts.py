@@ -17,11 +17,9 @@ from harness.analysis.factors import Design, Pair, reverse
 from harness.analysis.measures import Measure, asked
 from harness.analysis.options import Options, Primary
 from harness.analysis.passages import (
-    Codes,
     attribute,
     compare_passages,
     fingerprints,
-    passage_codes,
 )
 from harness.analysis.permutation import SignFlip, holm
 from harness.analysis.results import (
@@ -47,7 +45,6 @@ class Drawn:
     change: Change
     asked: NDArray[np.bool_]
     """(questions,): asked on both sides."""
-    codes: Codes
     passages: PassageChange
     attribution: Attribution
 
@@ -119,8 +116,7 @@ def draw(study: StudyTable, design: Design, options: Options) -> list[Drawn]:
             left, right, change = right, left, reverse(change)  # noqa: PLW2901
         both = were_asked[left] & were_asked[right]
         passages = compare_passages(prints, left, right, questions, both)
-        codes = passage_codes(prints, left, right)
-        found.append(Drawn((left, right), change, both, codes, passages, attribute(passages)))
+        found.append(Drawn((left, right), change, both, passages, attribute(passages)))
     return found
 
 
@@ -159,7 +155,6 @@ def judge_family(
             sizes[cell.primary],
             cell.primary,
             fixed_verdict(drawn[cell.drawn], cell, trust),
-            drawn[cell.drawn].codes,
         )
         for at, (cell, flip) in enumerate(zip(cells, flips, strict=True))
     ]

@@ -17,7 +17,6 @@ from harness.analysis.paired import (
     questions_needed,
     standard_error,
 )
-from harness.analysis.passages import Codes, by_passages
 from harness.analysis.permutation import SignFlip, mcnemar, sign_flip
 from harness.analysis.results import Difference, Verdict
 from harness.records import Floats, Layer
@@ -109,8 +108,6 @@ class Standing:
     primary: bool
     fixed: Verdict | None = None
     """The verdict, where something other than the test decides it."""
-    passages: Codes | None = None
-    """(questions,): what became of the passages, as a place in `passages.KINDS`."""
 
 
 def difference(
@@ -169,7 +166,6 @@ def difference(
         best=best,
         flips_with_missing=flips(*missing_bounds(pair, pair.asked & ~(no_left & no_right))),
         under_one_verdict=under_one_verdict(pair),
-        by_passages=() if standing.passages is None else by_passages(deltas, standing.passages),
     )
 
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.analysis.measures import named
-from harness.analysis.results import Attribution, PassageChange, PassageClass, Passages
+from harness.analysis.results import Attribution, PassageChange, Passages
 from harness.analysis.tables import StudyTable
-from harness.records import Floats, Passage, Response
+from harness.records import Passage, Response
 
 Cells = Mapping[tuple[str, str], tuple[Response, ...]]
 T = TypeVar("T")
@@ -106,18 +106,3 @@ def attribute(change: PassageChange) -> Attribution:
     if asked and len(change.identical_responses) == asked:
         return Attribution.NO_EFFECT_POSSIBLE
     return Attribution.GENERATION if change.same == asked > 0 else Attribution.UNKNOWN
-
-
-def by_passages(deltas: Floats, codes: Codes) -> tuple[PassageClass, ...]:
-    """Split a mean difference by what became of the passages; nothing where all are of one kind.
-
-    Args:
-        deltas: (questions,), nan where the question is not compared.
-        codes: (questions,), as `passage_codes` gives them.
-    """
-    scored = ~np.isnan(deltas)
-    found = np.unique(codes[scored])
-    if found.size < 2:
-        return ()
-    classes = [(KINDS[code], deltas[scored & (codes == code)]) for code in found.tolist()]
-    return tuple(PassageClass(kind, float(own.mean()), own.size) for kind, own in classes)

@@ -5,7 +5,7 @@ import numpy as np
 
 from harness.analysis import RunFacts, StudyTable, analyse, study_table
 from harness.analysis.passages import attribute, compare_passages, fingerprints
-from harness.analysis.results import Attribution, PassageChange, PassageClass, Passages
+from harness.analysis.results import Attribution, PassageChange, Passages
 from harness.records import Passage, Question, Response
 
 Builder = Callable[..., StudyTable]
@@ -117,20 +117,3 @@ def test_runs_that_share_no_question_are_not_attributed(study: Builder) -> None:
     assert contrast.attribution is Attribution.UNKNOWN
     assert contrast.differences[0].questions == 0
     assert contrast.differences[0].worst is None
-
-
-def test_a_difference_is_split_by_what_became_of_the_passages(study: Builder) -> None:
-    """Two questions with the same passages lose nothing, the one with others loses all."""
-    table = study(
-        right={"P": [1, 1, 1], "Q": [1, 1, 0]},
-        passages={"P": [["a"], ["b"], ["c"]], "Q": [["a"], ["b"], ["d"]]},
-    )
-
-    [contrast] = analyse(table).contrasts
-
-    assert contrast.differences[0].by_passages == (
-        PassageClass(Passages.SAME, 0.0, 2),
-        PassageClass(Passages.CHANGED, -1.0, 1),
-    )
-    alike = study(right={"P": [1, 1], "Q": [1, 0]}, passages={"P": [["a"]] * 2, "Q": [["a"]] * 2})
-    assert analyse(alike).contrasts[0].differences[0].by_passages == ()
