@@ -91,8 +91,9 @@ def evaluate(settings: Evaluate, advance: Advance) -> Evaluation:
         if settings.again and unread_anew(run, judge, identity, new) > settings.most_unread:
             left.append(run.name)
         else:
+            follow = remembering(rows, new, scores)
             dropped += run.write_evaluation(
-                judge.label, identity, rows, scores, answers[run], settings.again
+                judge.label, identity, rows, follow, answers[run], settings.again
             )
         run.log_evaluation(took)
     stand = {run.name: run.scores(judge.label) for run in runs}
@@ -109,6 +110,13 @@ def scores_of(
         checks = by_item.get((item.response.question_id, item.response.repeat), {})
         found += scored(item, [row for rows in checks.values() for row in rows], wanted, judge)
     return found
+
+
+def remembering(
+    rows: Sequence[Verdict], new: list[Score], scores: Callable[[Sequence[Verdict]], list[Score]]
+) -> Callable[[Sequence[Verdict]], list[Score]]:
+    """Return `scores`, but that `rows` are known to give `new`."""
+    return lambda verdicts: new if verdicts == rows else scores(verdicts)
 
 
 def unread_anew(

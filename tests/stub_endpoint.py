@@ -170,18 +170,20 @@ class StubEndpoint:
     async def answer(self, received: Received) -> tuple[bytes, bool]:
         """Return the bytes to send, and whether the connection then goes on."""
         self.received.append(received)
+        queues = self._gate.locked()
         async with self._gate:
             self.serving += 1
             self.most_at_once = max(self.most_at_once, self.serving)
             try:
+                over = (time.perf_counter() if queues else received.at) + self.latency
                 reply = self._reply(received)
                 if reply.hang:
                     await asyncio.Event().wait()
+                body = reply.raw if reply.raw is not None else self._body(received, reply)
                 if self.latency + reply.delay:
-                    await asyncio.sleep(self.latency + reply.delay)
+                    await asyncio.sleep(over + reply.delay - time.perf_counter())
             finally:
                 self.serving -= 1
-        body = reply.raw if reply.raw is not None else self._body(received, reply)
         head = [f"HTTP/1.1 {reply.status} scripted", "Content-Type: application/json"]
         head += [f"{name}: {value}" for name, value in reply.headers.items()]
         head += [f"Content-Length: {len(body)}", "", ""]
@@ -299,6 +301,7 @@ class _Connection(asyncio.Protocol):
             self.task.cancel()
 
     def data_received(self, data: bytes) -> None:
+        arrived = time.perf_counter()
         self.buffer += data
         head, found, rest = self.buffer.partition(b"\r\n\r\n")
         if not found:
@@ -311,7 +314,7 @@ class _Connection(asyncio.Protocol):
             return
         self.buffer = rest[length:]
         body = json.loads(rest[:length]) if length else {}
-        received = Received(first.split(" ")[1], headers, body, time.perf_counter())
+        received = Received(first.split(" ")[1], headers, body, arrived)
         self.task = asyncio.get_running_loop().create_task(self._answer(received))
 
     async def _answer(self, received: Received) -> None:

@@ -56,37 +56,34 @@ def ask_all(
     Prompts that begin alike are sent one after another, for servers that keep what they read.
     A failure of the endpoint is final: its retries are the endpoint's own affair.
     """
-    found: dict[int, Finding] = {}
-    troubles: dict[int, _Trouble] = {}
+    found: dict[int, Finding | _Trouble] = {}
     order = sorted(range(len(asks)), key=lambda index: _words(asks[index].request))
-    waiting: dict[int, Request] = {index: asks[index].request for index in order}
+    sent = [(index, asks[index].request) for index in order]
     repaired: set[int] = set()
 
-    def done(_: int, __: Outcome) -> None:
-        tick()
+    def read(place: int, outcome: Outcome) -> None:
+        """Read a reply as it arrives, while others are on their way."""
+        index, request = sent[place]
+        if index not in found:
+            tick()
+        found[index] = _read(asks[index], request, outcome)
 
-    for number, (how, again) in enumerate(_ROUNDS):
-        on_done = done if number == 0 else None
-        outcomes = chat.complete_all(list(waiting.values()), calls, on_done) if waiting else []
-        for (index, request), outcome in zip(waiting.items(), outcomes, strict=True):
-            result = _read(asks[index], request, outcome)
-            if isinstance(result, Finding):
-                found[index] = result
-                troubles.pop(index, None)
-            else:
-                troubles[index] = result
-        waiting = {
-            index: another
-            for index, trouble in troubles.items()
-            if (another := again(asks[index], trouble))
-        }
-        if waiting:
-            repaired |= waiting.keys()
-            calls.repairs[how] += len(waiting)
+    for how, again in _ROUNDS:
+        if sent:
+            chat.complete_all([request for _, request in sent], calls, read)
+        sent = [
+            (index, another)
+            for index in order
+            if isinstance(trouble := found[index], _Trouble)
+            and (another := again(asks[index], trouble))
+        ]
+        if sent:
+            repaired.update(index for index, _ in sent)
+            calls.repairs[how] += len(sent)
     if repaired:
         calls.repairs["replies"] += len(repaired)
-    found.update({index: trouble.finding for index, trouble in troubles.items()})
-    return [found[index] for index in range(len(asks))]
+    results = (found[index] for index in range(len(asks)))
+    return [result.finding if isinstance(result, _Trouble) else result for result in results]
 
 
 def _words(request: Request) -> list[str]:

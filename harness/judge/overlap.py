@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 
 from harness.judge.cases import Finding, Job, Kind
 from harness.judge.contract import Judge, Measured
@@ -111,7 +110,7 @@ def claims(text: str) -> tuple[str, ...]:
 
 def claim_in(premise: str, claim: str) -> Shared:
     """Return how much of a claim the premise holds; it must hold every number of it."""
-    wanted, present = pieces(claim), _pieces(premise)
+    wanted, present = pieces(claim), pieces(premise)
     return Shared(_share(wanted, present), numbers(wanted) - numbers(present))
 
 
@@ -120,7 +119,7 @@ def answer_in(passage: str, question: str, reference: str) -> Shared:
 
     Of the reference's numbers one will do: a passage may hold a part of the answer.
     """
-    answer, present = pieces(reference), _pieces(passage)
+    answer, present = pieces(reference), pieces(passage)
     figures = numbers(answer)
     found = figures & numbers(present)
     return Shared(_share([*pieces(question), *answer], present), frozenset() if found else figures)
@@ -128,12 +127,6 @@ def answer_in(passage: str, question: str, reference: str) -> Shared:
 
 def _share(wanted: Sequence[str], present: Sequence[str]) -> float:
     return coverage(wanted, present, max(SHORTEST, STRETCH * len(set(wanted))))
-
-
-@lru_cache(maxsize=1024)
-def _pieces(text: str) -> tuple[str, ...]:
-    """Return the pieces of a premise, which many claims are held against."""
-    return tuple(pieces(text))
 
 
 def _labels(found: Sequence[Shared], least: float) -> Finding:

@@ -18,7 +18,7 @@ from harness.errors import ConfigError, NotRecordedError
 from harness.llm.budget import Budget, Spent
 from harness.llm.database import Database
 from harness.llm.keys import canonical
-from harness.llm.leases import LEASE_SECONDS, is_gone
+from harness.llm.leases import TABLE, Leases
 
 Vector = NDArray[np.float32]
 
@@ -30,9 +30,6 @@ CREATE TABLE IF NOT EXISTS calls (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS vectors (
     key TEXT PRIMARY KEY, vector BLOB NOT NULL, created REAL NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS leases (
-    key TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL
 ) WITHOUT ROWID;
 """
 
@@ -99,7 +96,7 @@ class Calls:
         for again (`more_room`, `repair`, `fresh`). Remembered ones count like those asked now."""
         self._lock = threading.Lock()
         self._started = time.monotonic()
-        self._database = Database(self.path, _TABLES) if self.path is not None else None
+        self._database = Database(self.path, _TABLES + TABLE) if self.path is not None else None
 
     @property
     def spent(self) -> Spent:
@@ -181,38 +178,9 @@ class Calls:
             read, written = self.tokens.get(model, (0, 0))
             self.tokens[model] = (read + (input_tokens or 0), written + (output_tokens or 0))
 
-    def lease(self, key: str, owner: str) -> bool:
-        """Say that `owner` has the call on its way; false where another has.
-
-        A lease ends with its process, or where that cannot be seen, when it is not renewed.
-        """
-        if self._database is None or self.mode != "readwrite":
-            return True
-        now = time.time()
-        sql = (
-            "INSERT INTO leases VALUES (?1, ?2, ?3) ON CONFLICT (key) DO UPDATE"
-            " SET owner = ?2, until = ?3 WHERE until < ?4 OR owner = ?2"
-        )
-        rows = [(key, owner, now + LEASE_SECONDS, now)]
-        if self._database.write((sql, rows)):
-            return True
-        holders = [held for _, held in self._database.find("leases", "owner", [key])]
-        if not holders or not is_gone(holders[0]):
-            return False
-        self.release(holders[0])
-        return self._database.write((sql, rows)) > 0
-
-    def renew_leases(self, owner: str) -> None:
-        """Keep the owner's leases from lapsing."""
-        if self._database is not None and self.mode == "readwrite":
-            until = time.time() + LEASE_SECONDS
-            self._database.write(("UPDATE leases SET until = ? WHERE owner = ?", [(until, owner)]))
-
-    def release(self, owner: str, key: str | None = None) -> None:
-        """Give up the owner's lease of a call, or all its leases."""
-        if self._database is not None and self.mode == "readwrite":
-            sql = "DELETE FROM leases WHERE owner = ?1 AND (?2 IS NULL OR key = ?2)"
-            self._database.write((sql, [(owner, key)]))
+    def leases(self) -> Leases:
+        """Return a new holder of calls on their way."""
+        return Leases(self._database if self.mode == "readwrite" else None)
 
     def size(self) -> Size:
         """Return how much the store holds."""

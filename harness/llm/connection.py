@@ -1,12 +1,19 @@
-"""Where an endpoint is, and the HTTP client that goes there."""
+"""Where an endpoint is, and the HTTP connections that go there."""
 
+import json
 import logging
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from harness.errors import ConfigError
+
 log = logging.getLogger(__name__)
+
+OPENAI = "api.openai.com"
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,43 +37,103 @@ class Address:
     @property
     def key_variable(self) -> str | None:
         """The environment variable that holds the key."""
-        if self.api_key_env is None and urlsplit(self.base_url).hostname == "api.openai.com":
+        if self.api_key_env is None and urlsplit(self.base_url).hostname == OPENAI:
             return "OPENAI_API_KEY"
         return self.api_key_env
 
 
-def open_client(base_url: str, key: str) -> Any:
-    """Return the client: aiohttp below it where it is installed, at a third of the CPU time.
+class StatusError(Exception):
+    """The endpoint replied, and not with a success."""
 
-    The environment does not move a configured call: a client without `base_url` would follow
-    OPENAI_BASE_URL, and one that trusts the environment would send loopback to a proxy.
+    def __init__(self, status: int, headers: Mapping[str, str], text: str) -> None:
+        super().__init__(f"HTTP {status}")
+        self.status = status
+        self.headers = headers
+        """Looked up in any case."""
+        self.text = text
+
+
+class Connection:
+    """HTTP connections to one endpoint, kept open between calls. Lives on one event loop.
+
+    Made of aiohttp itself: the client of the openai package takes twice the time a call, and a
+    second to import. The environment does not move a call that is configured: OPENAI_BASE_URL is
+    not followed, loopback goes through no proxy, and .netrc gives nobody a key.
     """
-    from openai import AsyncOpenAI, DefaultAioHttpClient, DefaultAsyncHttpxClient
 
-    elsewhere = os.environ.get("OPENAI_BASE_URL")
-    if elsewhere and elsewhere.rstrip("/") != base_url.rstrip("/"):
-        log.warning("OPENAI_BASE_URL is not followed: calls go to %s as configured", base_url)
-    # A line for each of thousands of requests would bury the run's own log.
-    logging.getLogger("httpx2").setLevel(logging.WARNING)
-    parts = urlsplit(base_url)
-    options: dict[str, Any] = {
-        "timeout": None,
-        "follow_redirects": False,
-        "trust_env": parts.hostname not in ("127.0.0.1", "localhost", "::1"),
-        "verify": parts.scheme == "https",
+    def __init__(self, base_url: str, key: str) -> None:
+        import aiohttp
+
+        elsewhere = os.environ.get("OPENAI_BASE_URL")
+        if elsewhere and elsewhere.rstrip("/") != base_url.rstrip("/"):
+            log.warning("OPENAI_BASE_URL is not followed: calls go to %s as configured", base_url)
+        self._base_url = base_url
+        self._session = aiohttp.ClientSession(
+            headers=_headers(base_url, key),
+            connector=aiohttp.TCPConnector(limit=0, ssl=_trust(base_url)),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(total=None),
+            proxy=_proxy(base_url),
+        )
+
+    async def request(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """Send JSON, and return the JSON of the reply.
+
+        Raises StatusError, aiohttp.ClientError or OSError; json.JSONDecodeError.
+        """
+        data = None if body is None else json.dumps(body, ensure_ascii=False).encode()
+        url = self._base_url + path
+        async with self._session.request(method, url, data=data, allow_redirects=False) as reply:
+            text = (await reply.read()).decode("utf-8", "replace")
+            if reply.status >= 300:
+                raise StatusError(reply.status, reply.headers, text)
+            return json.loads(text)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._session.close()
+
+
+def _headers(base_url: str, key: str) -> dict[str, str]:
+    headers = {
+        "Authorization": f"Bearer {key}",
+        "Content-Type": "application/json",
+        "User-Agent": "rag-ablation-harness",
     }
-    try:
-        transport = DefaultAioHttpClient(**options)
-    except RuntimeError:
-        transport = DefaultAsyncHttpxClient(**options)
-    client = AsyncOpenAI(
-        api_key=key,
-        base_url=base_url,
-        max_retries=0,
-        timeout=None,
-        default_headers={"Authorization": f"Bearer {key}"},
-        http_client=transport,
-    )
-    if parts.hostname != "api.openai.com":
-        client.organization = client.project = None
-    return client
+    if urlsplit(base_url).hostname == OPENAI:
+        billed = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
+        headers |= {name: os.environ[v] for name, v in billed.items() if os.environ.get(v)}
+    return headers
+
+
+def _trust(base_url: str) -> Any:
+    """Return what certificates are held against: the system's, and certifi's where it has none."""
+    if urlsplit(base_url).scheme != "https":
+        return True
+    import ssl
+
+    import certifi
+
+    context = ssl.create_default_context()
+    context.load_verify_locations(certifi.where())
+    return context
+
+
+def _proxy(base_url: str) -> str | None:
+    """Return the environment's proxy for the address. Raises ConfigError where it is none of HTTP.
+
+    Asked once here: aiohttp would ask the system before each call.
+    """
+    from urllib.request import getproxies, proxy_bypass
+
+    parts = urlsplit(base_url)
+    if parts.hostname in LOOPBACK or proxy_bypass(parts.netloc):
+        return None
+    known = getproxies()
+    found = known.get(parts.scheme) or known.get("all")
+    if found and urlsplit(found).scheme not in ("http", "https"):
+        raise ConfigError(
+            f"{base_url}: the proxy {found} is none of HTTP; set {parts.scheme}_proxy to one"
+            " that is, or name the host in no_proxy"
+        )
+    return found

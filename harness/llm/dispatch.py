@@ -6,11 +6,12 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from itertools import takewhile
 
 from harness.errors import EndpointError
 from harness.llm.calls import Calls
 from harness.llm.chat import Chat, OnDone, Outcome, Request, payload, remembered
-from harness.llm.leases import LEASE_SECONDS, new_owner
+from harness.llm.leases import LEASE_SECONDS
 from harness.llm.loop import submit
 
 Group = dict[str, Request]
@@ -82,7 +83,7 @@ class _Batch:
     def __init__(self, chat: Chat, calls: Calls) -> None:
         self.chat = chat
         self.calls = calls
-        self.owner = new_owner()
+        self.leases = calls.leases()
         self.arrived: queue.SimpleQueue[tuple[str, Outcome] | BaseException] = queue.SimpleQueue()
 
     def over(self, future: "Future[None]") -> None:
@@ -95,19 +96,21 @@ class _Batch:
         """Answer the calls, those first that nobody else has on their way."""
         todo = deque(groups(self.chat, requests))
         leased_elsewhere: deque[Group] = deque()
+        leased: deque[Group] = deque()
 
         async def work() -> None:
-            while todo or leased_elsewhere:
+            while leased or todo or leased_elsewhere:
+                if leased:
+                    todo.extend(await self._ask(leased.popleft()))
+                    continue
                 if todo:
-                    group = todo.popleft()
+                    some = [todo.popleft() for _ in range(min(self.chat.width, len(todo)))]
                 else:
-                    group = leased_elsewhere.popleft()
+                    some = [leased_elsewhere.popleft()]
                     await asyncio.sleep(POLL_SECONDS)
-                mine, others = self._leased(group)
-                if others:
-                    leased_elsewhere.append(others)
-                if mine:
-                    todo.extend(await self._ask(mine))
+                mine, others = self._leased(some)
+                leased.extend(mine)
+                leased_elsewhere.extend(others)
 
         tasks = [asyncio.create_task(work()) for _ in range(min(self.chat.width, len(requests)))]
         beating = asyncio.create_task(self._renew_leases())
@@ -116,26 +119,28 @@ class _Batch:
         finally:
             for task in (*tasks, beating):
                 task.cancel()
-            self.calls.release(self.owner)
+            self.leases.release_all()
 
-    def _leased(self, group: Group) -> tuple[Group, Group]:
+    def _leased(self, some: Sequence[Group]) -> tuple[list[Group], list[Group]]:
         """Return what is to be asked here, and what another thread or process has on its way.
 
         What has been answered meanwhile has arrived. Where another has the first of a group it
-        is about to lease the rest.
+        has the rest too, as far as it wants it.
         """
-        mine: Group = {}
-        others: Group = {}
-        for key, request in group.items():
-            leased = not others and self.calls.lease(key, self.owner)
-            kept = self.calls.get(key)
-            if kept is not None:
-                self.arrived.put((key, remembered(key, kept)))
-                if leased:
-                    self.calls.release(self.owner, key)
-            else:
-                (mine if leased else others)[key] = request
-        return mine, others
+        keys = [key for group in some for key in group]
+        taken = self.leases.take(keys)
+        known = self.calls.get_many(keys)
+        mine: list[Group] = []
+        others: list[Group] = []
+        for group in some:
+            left = {key: request for key, request in group.items() if key not in known}
+            first = [*takewhile(taken.__contains__, left)]
+            mine.append({key: left.pop(key) for key in first})
+            others.append(left)
+        for key, kept in known.items():
+            self.arrived.put((key, remembered(key, kept)))
+        self.leases.release(taken - {key for group in mine for key in group})
+        return [*filter(None, mine)], [*filter(None, others)]
 
     async def _ask(self, group: Group) -> list[Group]:
         """Ask for a group; return those of it that were not answered, to be asked one by one."""
@@ -143,8 +148,8 @@ class _Batch:
             self.calls.about_to_ask(self.chat.label)
             completions = await self.chat.ask_samples(list(group.values()), self.calls)
         except EndpointError as error:
+            self.leases.release(group)
             for key in group:
-                self.calls.release(self.owner, key)
                 self.arrived.put((key, error))
             return []
         for key, completion in zip(group, completions, strict=False):
@@ -157,4 +162,4 @@ class _Batch:
     async def _renew_leases(self) -> None:
         while True:
             await asyncio.sleep(LEASE_SECONDS / 4)
-            self.calls.renew_leases(self.owner)
+            self.leases.renew()

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from harness.errors import EndpointError
 from harness.llm.calls import Calls
-from harness.llm.connection import Address, open_client
+from harness.llm.connection import Address, Connection
 from harness.llm.failures import Failure, RefusedError, ReplyError, one_line, read_failure, remedy
 from harness.llm.loop import run
 from harness.llm.pace import Pace
@@ -32,7 +32,7 @@ RELOADING = 60.0
 THROTTLED_PER_RETRY = 4
 """Being asked to slow down is no fault, so it is borne this many times as often."""
 NO_KEY = "none"
-"""Sent where there is no key: local servers take anything, the client insists on something."""
+"""Sent where there is no key: local servers take anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Endpoint:
         self.patience = Patience(address.timeout, RELOADING if address.climbs else LEAST_SECONDS)
         self.habits = habits(address)
         self._key = key
-        self._client = open_client(address.base_url, key)
+        self._connection = Connection(address.base_url, key)
         self._clocks: set[Clock] = set()
         self._answered = False
         self._failed_in_row = 0
@@ -74,8 +74,7 @@ class Endpoint:
 
         async def send() -> T:
             calls.about_to_send()
-            reply = await self._client.post(path, cast_to=object, body=body)
-            return _parsed(reply, read)
+            return _parsed(await self._connection.request("POST", path, body), read)
 
         return await self._persist(send)
 
@@ -83,14 +82,14 @@ class Endpoint:
         """Return what `read` makes of the JSON at `path`; raises as `post` does."""
 
         async def send() -> T:
-            return _parsed(await self._client.get(path, cast_to=object), read)
+            return _parsed(await self._connection.request("GET", path), read)
 
         served: Served[T] = await self._persist(send)
         return served.value
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._client.close()
+        await self._connection.close()
 
     async def _persist(self, send: Callable[[], Awaitable[T]]) -> Served[T]:
         tries = _Tries(self.address.deadline)

@@ -7,12 +7,10 @@ import socket
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 from harness.errors import EndpointError
-
-if TYPE_CHECKING:
-    from openai import APIStatusError
+from harness.llm.connection import StatusError
 
 LONGEST_WAIT = 120.0
 """Seconds. A `Retry-After` beyond this is a quota that is used up, not a pause."""
@@ -75,9 +73,9 @@ def read_failure(error: Exception, seconds: float) -> Failure | None:
         error: What sending, or reading the reply, raised.
         seconds: How long the endpoint was given.
     """
-    import openai
+    from aiohttp import ClientError
 
-    if isinstance(error, openai.APIStatusError):
+    if isinstance(error, StatusError):
         return _refusal(error)
     if isinstance(error, TimeoutError):
         return Failure(f"no reply within {seconds:g} s")
@@ -85,7 +83,7 @@ def read_failure(error: Exception, seconds: float) -> Failure | None:
         return Failure(f"not a reply of this protocol: {error}")
     if isinstance(error, json.JSONDecodeError):
         return Failure(f"the reply is no JSON: {error}")
-    if isinstance(error, openai.APIConnectionError | OSError) or _of_transport(error):
+    if isinstance(error, ClientError | OSError):
         return _broken_connection(error)
     return None
 
@@ -119,22 +117,28 @@ def one_line(text: str, longest: int = 300) -> str:
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
-def _refusal(error: "APIStatusError") -> Failure:
-    status: int = error.status_code
-    said = f"HTTP {status}: {one_line(_message(error))}"
-    wait = _retry_after(error.response.headers)
-    exhausted = "insufficient_quota" in str(error.body) or (wait or 0.0) > LONGEST_WAIT
+def _refusal(error: StatusError) -> Failure:
+    status = error.status
+    said = f"HTTP {status}: {one_line(_message(error.text))}"
+    wait = _retry_after(error.headers)
+    exhausted = "insufficient_quota" in error.text or (wait or 0.0) > LONGEST_WAIT
     too_long = status != 429 and _OVERFLOW.search(said) is not None
     passing = status in (408, 409, 425, 429) or status >= 500
     retry = passing and not too_long and not _ONE_CHOICE.search(said)
     return Failure(said, status, retry and not exhausted, wait, too_long=too_long)
 
 
-def _message(error: "APIStatusError") -> str:
-    body = error.body
-    if isinstance(body, Mapping):
-        return str(body.get("message") or body.get("detail") or dict(body))
-    return str(body or error.response.text)
+def _message(text: str) -> str:
+    """Return an error reply's own words: servers put them in several places."""
+    try:
+        found: Any = json.loads(text)
+    except ValueError:
+        return text
+    if isinstance(found, Mapping):
+        found = found.get("error") or found
+    if isinstance(found, Mapping):
+        found = found.get("message") or found.get("detail") or found
+    return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
@@ -149,11 +153,6 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
             if at is not None:
                 return max(0.0, email.utils.mktime_tz(at) - time.time())
     return None
-
-
-def _of_transport(error: Exception) -> bool:
-    """Whether a library below the client raised it: some errors pass the client unwrapped."""
-    return type(error).__module__.partition(".")[0] in ("aiohttp", "httpx2", "httpcore2")
 
 
 def _broken_connection(error: Exception) -> Failure:

@@ -38,7 +38,8 @@ def check_after(
     """
     if not reported:
         return
-    cut = reported < request.fewest_tokens
+    # At the very least a character takes half a token at most; to count the words is dear.
+    cut = 2 * reported < request.characters and reported < request.fewest_tokens
     full = context is not None and reported >= context
     # 2,048 tokens on the dot are a window and not a prompt where more was to be expected.
     round_limit = reported >= 512 and reported & (reported - 1) == 0

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -104,14 +105,15 @@ def _array(rows: Rows, column: str, shape: list[int | Status]) -> Labels | Float
     sizes = [size for size in shape if not isinstance(size, Status)]
     if len(sizes) < len(shape):
         return next(size for size in shape if isinstance(size, Status))
-    places = [(*place, -1)[:2] for place in np.ndindex(*sizes)]
+    if not rows and all(sizes):
+        return Status.NOT_ASKED
+    items, against, *_ = [*map(range, sizes), [-1]]
+    places = [*product(items, against)]
     strangers = rows.keys() - {*places, WHOLE}
     if strangers:
         raise ValueError(
             f"{rows[min(strangers)].check}: no such claim or passage: {min(strangers)}"
         )
-    if places and not rows:
-        return Status.NOT_ASKED
     if places and WHOLE in rows:
         return Status(rows[WHOLE].error or Status.JUDGE_FAILED)
     cells = []

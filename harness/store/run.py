@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from harness.store.tables import (
     SCORES,
     VERDICTS,
     VERSION,
+    flat_row,
     read_metadata,
     read_rows,
     response_from,
@@ -189,9 +190,9 @@ class Run:
                 )
             ]
             metadata = {"judges": json.dumps(self.judges_with(judge, identity), ensure_ascii=False)}
-            rows = [asdict(verdict) for verdict in [*kept_verdicts, *stand]]
+            rows = [flat_row(verdict, VERDICTS) for verdict in [*kept_verdicts, *stand]]
             write_rows(self.table("verdicts"), VERDICTS, rows, metadata)
-            rows = [asdict(score) for score in [*kept_scores, *new]]
+            rows = [flat_row(score, SCORES) for score in [*kept_scores, *new]]
             write_rows(self.table("scores"), SCORES, rows, metadata)
         return len(others) - len(kept_verdicts)
 

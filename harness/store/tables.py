@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from harness.errors import RunError
-from harness.records import Passage, Response
+from harness.records import Passage, Response, Score, Verdict
 
 log = logging.getLogger(__name__)
 
@@ -139,6 +139,11 @@ def arrow_table(rows: list[dict[str, Any]], schema: pa.Schema) -> pa.Table:
         arrow_json.ReadOptions(use_threads=False, block_size=len(text) + 1),
         arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="error"),
     ).replace_schema_metadata(schema.metadata)
+
+
+def flat_row(record: Verdict | Score, schema: pa.Schema) -> dict[str, Any]:
+    """Return a record, whose fields are the columns, as a row; `asdict` takes ten times as long."""
+    return {name: getattr(record, name) for name in schema.names}
 
 
 def response_row(response: Response) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """The call store: remembered by content, shared by threads and processes."""
 
-import os
 import sqlite3
 import subprocess
 import sys
@@ -13,7 +12,6 @@ import pytest
 
 from harness.errors import ConfigError, HarnessError, NotRecordedError
 from harness.llm import Calls, Usual, call_key
-from harness.llm.leases import LEASE_SECONDS, is_gone, new_owner
 
 
 def test_get_returns_what_was_put(calls: Calls) -> None:
@@ -68,7 +66,7 @@ def test_off_remembers_nothing(tmp_path: Path, mode: str) -> None:
     calls.about_to_ask("stub")
 
     assert calls.get("k") is None
-    assert calls.lease("k", "me")
+    assert calls.leases().take(["k"]) == {"k"}
     assert calls.asked == 1
     assert list(tmp_path.iterdir()) == []
 
@@ -137,59 +135,6 @@ def test_several_processes_at_once(tmp_path: Path) -> None:
 
     assert [process.wait() for process in running] == [0, 0, 0]
     assert Calls(tmp_path).size().calls == {"chat stub": 120}
-
-
-def test_lease_is_one_owners(calls: Calls) -> None:
-    """A call on its way is leased to one; released, the next may have it."""
-    me, you = new_owner(), new_owner()
-    assert calls.lease("k", me)
-    assert calls.lease("k", me)
-    assert not calls.lease("k", you)
-
-    calls.release(you, "k")
-    assert not calls.lease("k", you)
-
-    calls.release(me, "k")
-    assert calls.lease("k", you)
-
-
-def test_answer_ends_the_lease(calls: Calls) -> None:
-    """What was answered is on its way no more."""
-    calls.lease("k", new_owner())
-    calls.put("k", "chat stub", {"text": "a"})
-
-    assert calls.lease("k", new_owner())
-
-
-def test_lease_that_is_not_renewed_lapses(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A holder that is silent for long, on another machine say, blocks nobody for ever."""
-    silent, alive, you = new_owner(), new_owner(), new_owner()
-    calls.lease("silent", silent)
-    calls.lease("alive", alive)
-    later = time.time() + LEASE_SECONDS + 1
-    monkeypatch.setattr(time, "time", lambda: later)
-    calls.renew_leases(alive)
-
-    assert calls.lease("silent", you)
-    assert not calls.lease("alive", you)
-
-
-@pytest.mark.skipif(os.name != "posix", reason="other systems do not tell")
-def test_lease_ends_with_its_process(calls: Calls) -> None:
-    """A killed process blocks nobody: its leases are void at once."""
-    process = subprocess.Popen([sys.executable, "-c", ""])
-    process.wait()
-    machine, _, name = new_owner().split("/")
-    dead = f"{machine}/{process.pid}/{name}"
-    calls.lease("k", dead)
-
-    assert is_gone(dead)
-    assert calls.lease("k", new_owner())
-
-
-def test_process_of_another_machine_is_not_taken_for_dead() -> None:
-    """What runs elsewhere cannot be seen, so its lease has to lapse."""
-    assert not is_gone("elsewhere/1/x")
 
 
 def test_size_and_prune(calls: Calls) -> None:
