@@ -65,6 +65,7 @@ def test_a_good_judge(doctor: Doctor) -> None:
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert "fit" in line(done, "reachable")
+    assert "of the form that the openai package expects" in line(done, "protocol")
     assert "the schema is enforced" in line(done, "structured output")
     assert "a prompt of 8,192 tokens was read whole" in line(done, "window")
     assert "24 of 24 right [0.86, 1.00]" in line(done, "accuracy (en)")
@@ -103,6 +104,51 @@ def test_a_schema_that_is_ignored(greeting: str, said: str, doctor: Doctor) -> N
     assert said in line(done, "structured output")
     assert "use with care" in done.stdout
     assert done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "level", "said"),
+    [
+        (lambda reply: reply.pop("usage"), "doubtful", "expects: usage: not told"),
+        (
+            lambda reply: reply["choices"][0].update(finish_reason="eos_token"),
+            "doubtful",
+            "expects: choices.0.finish_reason: Input should be 'stop'",
+        ),
+        (lambda reply: reply.pop("created"), "fit", "expects: created: Field required"),
+    ],
+    ids=["usage", "finish_reason", "created"],
+)
+def test_departures_from_the_protocol(
+    change: Callable[[dict[str, Any]], object], level: str, said: str, doctor: Doctor
+) -> None:
+    """What a server leaves out of the protocol is told, with what is lost by it."""
+
+    def script(received: Received) -> Reply:
+        reply = {
+            "id": "stub",
+            "object": "chat.completion",
+            "created": 0,
+            "model": "stub",
+            "choices": [
+                {
+                    "index": 0,
+                    "message": {"role": "assistant", "content": well(received)},
+                    "finish_reason": "stop",
+                }
+            ],
+            "usage": {"prompt_tokens": 9000, "completion_tokens": 7, "total_tokens": 9007},
+        }
+        change(reply)
+        return Reply(raw=json.dumps(reply).encode())
+
+    with StubEndpoint(script) as stub:
+        done = doctor(stub)
+
+    found = line(done, "protocol")
+    assert said in found
+    assert found.split()[1] == level
+    assert ("advice: protocol: without usage" in done.stdout) == (level == "doubtful")
 
 
 class TestWindow:

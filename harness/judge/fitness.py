@@ -10,7 +10,7 @@ from enum import IntEnum
 from harness.errors import ContextOverflowError, EndpointError
 from harness.judge.chat import ChatJudge
 from harness.judge.labelled import labelled
-from harness.llm import Calls, Chat, Message, Request
+from harness.llm import Calls, Chat, Message, OpenAIChat, Request
 from harness.llm.remote_chat import RemoteChat
 from harness.records import Label
 
@@ -24,6 +24,8 @@ CODE_WORD = "heron-4711"
 
 TWICE = 3
 """Questions that are asked a second time."""
+
+HELLO = Request((Message("user", "Reply with the one word: yes"),), max_tokens=256)
 
 GUESSING = 1 / 3
 """Right by chance, of three labels that are equally common."""
@@ -60,6 +62,8 @@ def examine(judge: ChatJudge, languages: Sequence[str], calls: Calls) -> Iterato
     yield answers
     if answers.level is Level.UNFIT:
         return
+    if isinstance(judge.chat, OpenAIChat):
+        yield protocol(judge.chat, calls)
     yield structured(judge.chat, calls)
     yield window(judge.chat, calls)
     for language in languages:
@@ -69,13 +73,31 @@ def examine(judge: ChatJudge, languages: Sequence[str], calls: Calls) -> Iterato
 
 def reachable(chat: Chat, calls: Calls) -> Point:
     """Ask for a word: is the endpoint there, and the model on it."""
-    hello = Request((Message("user", "Reply with the one word: yes"),), max_tokens=256)
     try:
-        reply = chat.complete(hello, calls)
+        reply = chat.complete(HELLO, calls)
     except EndpointError as error:
         return Point("reachable", Level.UNFIT, f"no: {error}", "mend this first")
     took = "" if reply.seconds is None else f" in {reply.seconds:.2f} s"
     return Point("reachable", Level.FIT, f"yes, {chat.label} answered{took}")
+
+
+def protocol(chat: OpenAIChat, calls: Calls) -> Point:
+    """Hold a reply against the protocol: what it leaves out cannot be used."""
+    name = "protocol"
+    try:
+        found = chat.departures(HELLO, calls)
+    except EndpointError as error:
+        return Point(name, Level.DOUBTFUL, f"not known: {error}")
+    if not found:
+        return Point(name, Level.FIT, "a reply is of the form that the openai package expects")
+    said = f"a reply departs from what the openai package expects: {'; '.join(found)}"
+    if not any(line.startswith(("choices", "usage")) for line in found):
+        return Point(name, Level.FIT, said)
+    advice = (
+        "without usage no tokens are counted, so neither budget.tokens nor money holds and a cut "
+        "prompt goes unseen; without finish_reason a cut reply looks whole"
+    )
+    return Point(name, Level.DOUBTFUL, said, advice)
 
 
 def structured(chat: Chat, calls: Calls) -> Point:

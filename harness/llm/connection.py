@@ -69,11 +69,11 @@ class Connection:
             log.warning("OPENAI_BASE_URL is not followed: calls go to %s as configured", base_url)
         self._base_url = base_url
         self._session = aiohttp.ClientSession(
-            headers=_headers(base_url, key),
-            connector=aiohttp.TCPConnector(limit=0, ssl=_trust(base_url)),
+            headers=headers_for(base_url, key),
+            connector=aiohttp.TCPConnector(limit=0, ssl=trust_for(base_url)),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None),
-            proxy=_proxy(base_url),
+            proxy=proxy_for(base_url),
         )
 
     async def request(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
@@ -94,7 +94,8 @@ class Connection:
         await self._session.close()
 
 
-def _headers(base_url: str, key: str) -> dict[str, str]:
+def headers_for(base_url: str, key: str) -> dict[str, str]:
+    """Return what goes with every request."""
     headers = {
         "Authorization": f"Bearer {key}",
         "Content-Type": "application/json",
@@ -106,7 +107,7 @@ def _headers(base_url: str, key: str) -> dict[str, str]:
     return headers
 
 
-def _trust(base_url: str) -> Any:
+def trust_for(base_url: str) -> Any:
     """Return what certificates are held against: the system's, and certifi's where it has none."""
     if urlsplit(base_url).scheme != "https":
         return True
@@ -119,7 +120,7 @@ def _trust(base_url: str) -> Any:
     return context
 
 
-def _proxy(base_url: str) -> str | None:
+def proxy_for(base_url: str) -> str | None:
     """Return the environment's proxy for the address. Raises ConfigError where it is none of HTTP.
 
     Asked once here: aiohttp would ask the system before each call.

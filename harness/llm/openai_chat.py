@@ -2,20 +2,23 @@
 
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness.llm.calls import Calls
 from harness.llm.chat import Completion, Message, Request, data_url
 from harness.llm.remote_chat import RemoteChat
 
 if TYPE_CHECKING:
-    from harness.llm.endpoint import Endpoint
+    from harness.llm.endpoint import Endpoint, Served
 
 log = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
+_PATH = "/chat/completions"
 _LONG_NAME = "max_completion_tokens"
 _ABOUT_FORM = re.compile(r"response.?format|json|schema|grammar|structured", re.IGNORECASE)
 
@@ -99,23 +102,45 @@ class OpenAIChat(RemoteChat):
             return (self.structured,)
         return _LADDER[_LADDER.index(place.habits.get("form", Structured.json_schema)) :]
 
+    def departures(self, request: Request, calls: Calls) -> list[str]:
+        """Ask, and return where the reply departs from the protocol. Raises EndpointError."""
+        from harness.llm.endpoint import endpoint
+        from harness.llm.loop import run
+        from harness.llm.protocol import departures
+
+        async def ask() -> list[str]:
+            body = self._body(Structured.prose, request)
+            return (await self._post(body, endpoint(self.address()), departures, calls)).value
+
+        calls.about_to_ask(self.label)
+        return run(ask())
+
     async def _send_as(
         self, form: Structured, request: Request, place: "Endpoint", calls: Calls, samples: int
     ) -> list[Completion]:
+        body = self._body(form, request) | ({"n": samples} if samples > 1 else {})
+        served = await self._post(body, place, _read, calls)
+        return [replace(completion, seconds=served.seconds) for completion in served.value]
+
+    async def _post(
+        self,
+        body: dict[str, object],
+        place: "Endpoint",
+        read: Callable[[Any], T],
+        calls: Calls,
+    ) -> "Served[T]":
+        """Send; newer models know the room for a reply by another name only."""
         from harness.llm.failures import RefusedError
 
-        body = self._body(form, request) | ({"n": samples} if samples > 1 else {})
         if place.habits.get(_LONG_NAME):
             body = _renamed(body)
         try:
-            served = await place.post("/chat/completions", body, _read, calls)
+            return await place.post(_PATH, body, read, calls)
         except RefusedError as error:
-            # Newer models know the same setting by another name only.
             if "max_tokens" not in body or _LONG_NAME not in error.said:
                 raise
             place.habits[_LONG_NAME] = True
-            served = await place.post("/chat/completions", _renamed(body), _read, calls)
-        return [replace(completion, seconds=served.seconds) for completion in served.value]
+            return await place.post(_PATH, _renamed(body), read, calls)
 
     def _body(self, form: Structured, request: Request) -> dict[str, object]:
         body: dict[str, object] = {

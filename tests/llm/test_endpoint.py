@@ -1,14 +1,18 @@
 """Faults of an endpoint: retried where that helps, and told in one line where it does not."""
 
+import json
 import logging
 import socket
+import ssl
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from harness.errors import ContextOverflowError, EndpointError
+from harness.errors import ConfigError, ContextOverflowError, EndpointError
 from harness.llm import Calls, OpenAIChat, Request
+from harness.llm.connection import headers_for, proxy_for, trust_for
 from harness.llm.failures import Failure, read_failure
 from tests.stub_endpoint import Received, Reply, StubEndpoint
 
@@ -265,6 +269,24 @@ def test_environment_does_not_move_a_call(
     assert f"OPENAI_BASE_URL is not followed: calls go to {stub.base_url}" in caplog.text
 
 
+def test_openai_itself_is_told_whom_to_bill(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Organisation and project go to api.openai.com, and nowhere else."""
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-1")
+    billed = {"OpenAI-Organization": "org-1", "OpenAI-Project": "proj-1"}
+
+    assert headers_for("https://api.openai.com/v1", "k").items() >= billed.items()
+    assert not billed.keys() & headers_for("https://models.example/v1", "k").keys()
+
+
+def test_certificates_are_checked() -> None:
+    """Whoever answers under https must show who it is."""
+    context = trust_for("https://models.example/v1")
+
+    assert context.verify_mode is ssl.CERT_REQUIRED
+    assert context.check_hostname
+
+
 def test_key_comes_from_the_named_variable_and_goes_nowhere_else(
     calls: Calls, chat_at: MakeChat, ask: MakeRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -292,26 +314,98 @@ def test_absent_key_is_fine_for_a_local_server(
     assert stub.chats[0].headers["authorization"] == "Bearer none"
 
 
-@pytest.mark.parametrize("fault", [Reply(status=500), Reply("cut", cut=True)], ids=["500", "cut"])
-def test_without_aiohttp(
+def test_netrc_gives_nobody_a_key(
     calls: Calls,
     chat_at: MakeChat,
     ask: MakeRequest,
     monkeypatch: pytest.MonkeyPatch,
-    fault: Reply,
+    tmp_path: Path,
 ) -> None:
-    """Where the faster transport is not installed, the client's own one does as well."""
+    """A .netrc of the user's neither replaces the key nor breaks the call."""
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login somebody password of-another-place\n")
+    monkeypatch.setenv("NETRC", str(netrc))
+    with StubEndpoint() as stub:
+        assert chat_at(stub).complete(ask(), calls).text == "ok"
 
-    def missing(**options: object) -> None:
-        raise RuntimeError("aiohttp is not installed")
+    assert stub.chats[0].headers["authorization"] == "Bearer none"
 
-    monkeypatch.setattr("openai.DefaultAioHttpClient", missing)
-    with StubEndpoint([fault, "ok"]) as stub:
-        chat = chat_at(stub, retries=1)
-        assert chat.complete(ask("a"), calls).text == "ok"
-    (outcome,) = chat.complete_all([ask("b")], calls)
 
-    assert "nobody listens there" in str(outcome)
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"error": {"message": "too warm", "code": 1}},
+        {"error": "too warm"},
+        {"detail": "too warm"},
+        {"message": "too warm"},
+        "too warm",
+    ],
+    ids=["openai", "ollama", "fastapi", "flat", "word"],
+)
+def test_servers_say_it_in_several_places(
+    calls: Calls, chat_at: MakeChat, ask: MakeRequest, error: object
+) -> None:
+    """An error is told in the server's own words, wherever it puts them."""
+    reply = Reply(status=400, raw=json.dumps(error).encode())
+    with (
+        StubEndpoint(reply) as stub,
+        pytest.raises(EndpointError, match=r"HTTP 400: \"?too warm\"?;"),
+    ):
+        chat_at(stub).complete(ask(), calls)
+
+
+def test_redirection_is_not_followed(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """A key is not carried to another place: the address is to be mended."""
+    with StubEndpoint() as other:
+        moved = Reply(status=308, headers={"Location": f"{other.base_url}/chat/completions"})
+        with (
+            StubEndpoint(moved) as stub,
+            pytest.raises(EndpointError, match="HTTP 308"),
+        ):
+            chat_at(stub).complete(ask(), calls)
+
+    assert other.received == []
+
+
+class TestProxy:
+    """A proxy of the environment is used for what is not on this machine."""
+
+    @pytest.fixture(autouse=True)
+    def _none_set(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+            monkeypatch.delenv(name, raising=False)
+            monkeypatch.delenv(name.upper(), raising=False)
+
+    def test_carries_the_call(
+        self,
+        calls: Calls,
+        chat_at: MakeChat,
+        ask: MakeRequest,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        with StubEndpoint("by proxy") as stub:
+            monkeypatch.setenv("http_proxy", stub.url)
+            chat = chat_at(stub, base_url="http://models.example/v1")
+            assert chat.complete(ask(), calls).text == "by proxy"
+
+        assert stub.chats[0].path == "http://models.example/v1/chat/completions"
+
+    def test_is_left_aside(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+        monkeypatch.setenv("no_proxy", "models.example")
+
+        assert proxy_for("http://models.example/v1") is None
+        assert proxy_for("http://localhost:11434/v1") is None
+        assert proxy_for("http://elsewhere.example/v1") == "http://127.0.0.1:9"
+        assert proxy_for("https://elsewhere.example/v1") is None
+
+    def test_must_speak_http(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("all_proxy", "socks5://127.0.0.1:1080")
+        with pytest.raises(ConfigError, match=r"socks5.*set https_proxy"):
+            proxy_for("https://models.example/v1")
+
+        monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
+        assert proxy_for("https://models.example/v1") == "http://127.0.0.1:9"
 
 
 def test_a_bug_is_no_failure_of_the_endpoint() -> None:
