@@ -103,6 +103,25 @@ def test_a_second_judge_adds_rows(tmp_path: Path) -> None:
     assert run.judges() == {"overlap": {"rules": 1}, "llama": {"model": "llama"}}
 
 
+def test_what_is_said_again_is_not_written_again(tmp_path: Path) -> None:
+    """An evaluation that brings nothing new leaves the files alone, one that does writes them."""
+    run = Run(tmp_path)
+
+    def written(value: float, rules: int = 1) -> list[int]:
+        run.write_evaluation(
+            "overlap", {"rules": rules}, [verdict()], [score(value=value)], again=True
+        )
+        return [run.table(name).stat().st_ino for name in ("verdicts", "scores")]
+
+    first = written(0.5)
+    assert written(0.5) == first
+
+    second = written(0.75)
+    assert second != first
+    assert written(0.75, rules=2) != second
+    assert run.judges() == {"overlap": {"rules": 2}}
+
+
 def test_the_same_judge_adds_what_it_had_not_said(tmp_path: Path) -> None:
     """Evaluating another metric keeps the first; evaluating it again replaces it."""
     run = Run(tmp_path)

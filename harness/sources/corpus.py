@@ -8,10 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from harness.errors import InputError
-from harness.sources.cleaning import clean
 from harness.sources.community import LOADERS, read_other
 from harness.sources.documents import Document, Figure, Found, Page, Sheet
-from harness.sources.pdf import read_pdf
 from harness.sources.plain import read_markdown, read_text
 
 MARKDOWN = (".md", ".markdown")
@@ -108,6 +106,9 @@ def _name(file: Path) -> str:
 
 
 def _document(file: Path, with_figures: bool) -> Document:
+    from harness.sources.cleaning import clean
+    from harness.sources.pdf import read_pdf
+
     try:
         data = file.read_bytes()
     except OSError as error:

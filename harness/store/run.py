@@ -17,11 +17,11 @@ from harness.store.tables import (
     SCORES,
     VERDICTS,
     VERSION,
-    flat_row,
     read_metadata,
     read_rows,
     response_from,
     response_row,
+    write_records,
     write_rows,
     write_whole,
 )
@@ -180,20 +180,22 @@ class Run:
             stand = standing(mine, verdicts)
             new = scores(stand) if callable(scores) else scores
             cells = {(s.question_id, s.repeat, s.metric) for s in new}
+            scored = self.scores()
             kept_scores = [
                 s
-                for s in self.scores()
+                for s in scored
                 if s.judge not in (None, judge)
                 or (
                     (s.judge is None or changed.keeps(s.metric))
                     and (s.question_id, s.repeat, s.metric) not in cells
                 )
             ]
-            metadata = {"judges": json.dumps(self.judges_with(judge, identity), ensure_ascii=False)}
-            rows = [flat_row(verdict, VERDICTS) for verdict in [*kept_verdicts, *stand]]
-            write_rows(self.table("verdicts"), VERDICTS, rows, metadata)
-            rows = [flat_row(score, SCORES) for score in [*kept_scores, *new]]
-            write_rows(self.table("scores"), SCORES, rows, metadata)
+            labelled, cells_now = [*kept_verdicts, *stand], [*kept_scores, *new]
+            before = json.dumps(self.judges(), ensure_ascii=False)
+            judges = json.dumps(self.judges_with(judge, identity), ensure_ascii=False)
+            if (labelled, cells_now, judges) != (said, scored, before):
+                write_records(self.table("verdicts"), VERDICTS, labelled, {"judges": judges})
+                write_records(self.table("scores"), SCORES, cells_now, {"judges": judges})
         return len(others) - len(kept_verdicts)
 
     def judges_with(self, judge: str, identity: Mapping[str, Any]) -> dict[str, Any]:
