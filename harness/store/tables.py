@@ -122,7 +122,7 @@ def write_rows(
     """Write a table as a whole or not at all, with its schema spelled out."""
     stamped = schema.with_metadata({"harness": str(VERSION), **(metadata or {})})
     sink = pa.BufferOutputStream()
-    pq.write_table(arrow_table([mended(row) for row in rows], stamped), sink)
+    pq.write_table(arrow_table(rows, stamped), sink)
     write_whole(path, sink.getvalue().to_pybytes())
 
 
@@ -139,13 +139,19 @@ def write_records(
 
 
 def arrow_table(rows: list[dict[str, Any]], schema: pa.Schema) -> pa.Table:
-    """Return the rows as a table, by way of JSON: `from_pylist` loads pandas, half a second."""
+    """Return the rows as a table, by way of JSON: `from_pylist` loads pandas, half a second.
+
+    Halves of surrogate pairs are replaced: UTF-8 cannot hold them.
+    """
     from pyarrow import json as arrow_json
 
     if not rows:
         return schema.empty_table()
-    lines = [json.dumps(row, allow_nan=False, default=lambda number: number.item()) for row in rows]
-    text = "\n".join(lines).encode()
+    encode = json.JSONEncoder(
+        ensure_ascii=False, allow_nan=False, default=lambda number: number.item()
+    ).encode
+    lines = "\n".join(map(encode, rows))
+    text = (lines if is_utf8(lines) else readable(lines)).encode()
     return arrow_json.read_json(
         pa.BufferReader(text),
         arrow_json.ReadOptions(use_threads=False, block_size=len(text) + 1),
@@ -179,17 +185,6 @@ def response_from(row: Mapping[str, Any]) -> Response:
     """Return the response that a row of `responses.parquet` holds."""
     kept = {key: value for key, value in row.items() if key not in DERIVED}
     return Response(**{**kept, "passages": tuple(Passage(**p) for p in row["passages"])})
-
-
-def mended(value: Any) -> Any:
-    """Return the value with halves of surrogate pairs replaced: UTF-8 cannot hold them."""
-    if isinstance(value, str):
-        return value if is_utf8(value) else readable(value)
-    if isinstance(value, list):
-        return [mended(entry) for entry in value]
-    if isinstance(value, dict):
-        return {key: mended(entry) for key, entry in value.items()}
-    return value
 
 
 def readable(text: str) -> str:
