@@ -42,6 +42,19 @@ class Address:
         return self.api_key_env
 
 
+def is_address(base_url: str) -> bool:
+    """Say whether a base URL names a host, under a protocol that the harness speaks.
+
+    >>> is_address("http://localhost:11434/v1"), is_address("localhost:11434/v1")
+    (True, False)
+    """
+    try:
+        parts = urlsplit(base_url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
 class StatusError(Exception):
     """The endpoint replied, and not with a success."""
 
@@ -81,7 +94,7 @@ class Connection:
 
         Raises StatusError, aiohttp.ClientError or OSError; json.JSONDecodeError.
         """
-        data = None if body is None else json.dumps(body, ensure_ascii=False).encode()
+        data = None if body is None else _encoded(body)
         url = self._base_url + path
         async with self._session.request(method, url, data=data, allow_redirects=False) as reply:
             text = (await reply.read()).decode("utf-8", "replace")
@@ -92,6 +105,11 @@ class Connection:
     async def close(self) -> None:
         """Close the connections."""
         await self._session.close()
+
+
+def _encoded(body: Mapping[str, Any]) -> bytes:
+    """Return the body as JSON; half a surrogate pair, which UTF-8 cannot hold, as its escape."""
+    return json.dumps(body, ensure_ascii=False).encode("utf-8", "backslashreplace")
 
 
 def headers_for(base_url: str, key: str) -> dict[str, str]:

@@ -1,12 +1,10 @@
 """What all models behind a server have in common: where they are, how patiently asked."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from harness.errors import ConfigError
-
-if TYPE_CHECKING:
-    from harness.llm.connection import Address
+from harness.llm.connection import Address, is_address
 
 PLACE: dict[str, bool] = {"factor": False}
 """Marks a field that says where or how fast, not what."""
@@ -44,16 +42,18 @@ class Remote:
     def named(self, protocol: str) -> dict[str, object]:
         """Return what stands for a model whose weights are unknown: protocol, address, name.
 
-        Raises ConfigError where no model is named.
+        Raises ConfigError where no model is named, or the address is none.
         """
+        if not is_address(self.base_url):
+            raise ConfigError(
+                f"base_url={self.base_url} is no address; write it as http://host:port/v1"
+            )
         if not self.model:
             raise ConfigError(f"{self.base_url}: which model? set model=<name> beside base_url")
         return {"protocol": protocol, "base_url": self.base_url.rstrip("/"), "model": self.model}
 
-    def address(self) -> "Address":
+    def address(self) -> Address:
         """Return where the model is and how patiently it is asked."""
-        from harness.llm.connection import Address
-
         return Address(
             base_url=self.base_url.rstrip("/"),
             model=self.model,

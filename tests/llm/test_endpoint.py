@@ -367,6 +367,25 @@ def test_redirection_is_not_followed(calls: Calls, chat_at: MakeChat, ask: MakeR
     assert other.received == []
 
 
+@pytest.mark.parametrize(
+    "url", ["localhost:11434/v1", "http//x/v1", "http://127.0.0.1:99999/v1", "http://[::1/v1", ""]
+)
+def test_what_is_no_address(calls: Calls, ask: MakeRequest, url: str) -> None:
+    """A slip in the address is told before anything is asked, with how to write it."""
+    with pytest.raises(ConfigError, match=r"is no address; write it as http://host:port/v1"):
+        OpenAIChat(base_url=url, model="stub").complete(ask(), calls)
+
+
+def test_half_a_character_is_sent_as_its_escape(
+    calls: Calls, chat_at: MakeChat, ask: MakeRequest
+) -> None:
+    """UTF-8 cannot hold half a surrogate pair, JSON can."""
+    with StubEndpoint() as stub:
+        assert chat_at(stub).complete(ask("高\ud83d"), calls).text == "ok"
+
+    assert stub.chats[0].prompt == "高\ud83d"
+
+
 class TestProxy:
     """A proxy of the environment is used for what is not on this machine."""
 
