@@ -1,6 +1,7 @@
 """A stage as a command: its help at once, everything else through Hydra."""
 
 import ast
+import atexit
 import gc
 import os
 import sys
@@ -38,13 +39,11 @@ def stage(name: str) -> Callable[[Callable[[Any, Any], None]], Callable[[], None
             # A start makes a million objects that stay. To go through them for garbage again and
             # again takes a tenth of its time, and once more at the exit a third of a second.
             gc.set_threshold(50_000, 50, 100)
+            atexit.register(gc.freeze)
             with ending(GO_ON):
                 from harness.config.entry import run_stage
 
-                try:
-                    run_stage(name, task)
-                finally:
-                    gc.freeze()
+                run_stage(name, task)
 
         return command
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from harness.account import Evaluation, share_unread
@@ -85,15 +85,14 @@ def evaluate(settings: Evaluate, advance: Advance) -> Evaluation:
     for run in runs:
         mine = [item for item in items if item.run == run]
         rows = [verdict for item in mine for verdict in verdicts.get(id(item), [])]
-        scores = partial(scores_of, mine, wanted, judge)
-        new = scores(rows)
+        scores = cache(partial(scores_of, mine, wanted, judge))
+        new = scores(tuple(rows))
         brought[run.name] = new
         if settings.again and unread_anew(run, judge, identity, new) > settings.most_unread:
             left.append(run.name)
         else:
-            follow = remembering(rows, new, scores)
             dropped += run.write_evaluation(
-                judge.label, identity, rows, follow, answers[run], settings.again
+                judge.label, identity, rows, scores, answers[run], settings.again
             )
         run.log_evaluation(took)
     stand = {run.name: run.scores(judge.label) for run in runs}
@@ -110,13 +109,6 @@ def scores_of(
         checks = by_item.get((item.response.question_id, item.response.repeat), {})
         found += scored(item, [row for rows in checks.values() for row in rows], wanted, judge)
     return found
-
-
-def remembering(
-    rows: Sequence[Verdict], new: list[Score], scores: Callable[[Sequence[Verdict]], list[Score]]
-) -> Callable[[Sequence[Verdict]], list[Score]]:
-    """Return `scores`, but that `rows` are known to give `new`."""
-    return lambda verdicts: new if verdicts == rows else scores(verdicts)
 
 
 def unread_anew(

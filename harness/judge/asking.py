@@ -69,17 +69,17 @@ def ask_all(
         found[index] = _read(asks[index], request, outcome)
 
     for how, again in _ROUNDS:
-        if sent:
-            chat.complete_all([request for _, request in sent], calls, read)
+        chat.complete_all([request for _, request in sent], calls, read)
         sent = [
             (index, another)
             for index in order
             if isinstance(trouble := found[index], _Trouble)
             and (another := again(asks[index], trouble))
         ]
-        if sent:
-            repaired.update(index for index, _ in sent)
-            calls.repairs[how] += len(sent)
+        if not sent:
+            break
+        repaired.update(index for index, _ in sent)
+        calls.repairs[how] += len(sent)
     if repaired:
         calls.repairs["replies"] += len(repaired)
     results = (found[index] for index in range(len(asks)))

@@ -104,10 +104,6 @@ class Calls:
         minutes = (time.monotonic() - self._started) / 60.0
         return Spent(self.asked, self.tokens, minutes)
 
-    def get(self, key: str) -> dict[str, object] | None:
-        """Return what was stored under `key`, or None."""
-        return self.get_many([key]).get(key)
-
     def get_many(self, keys: Sequence[str]) -> dict[str, dict[str, object]]:
         """Return what was stored, for those of the keys that are known."""
         if self._database is None:
@@ -178,7 +174,7 @@ class Calls:
             read, written = self.tokens.get(model, (0, 0))
             self.tokens[model] = (read + (input_tokens or 0), written + (output_tokens or 0))
 
-    def leases(self) -> Leases:
+    def new_leases(self) -> Leases:
         """Return a new holder of calls on their way."""
         return Leases(self._database if self.mode == "readwrite" else None)
 

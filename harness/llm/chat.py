@@ -44,11 +44,6 @@ class Request:
         return texts + images * IMAGE_TOKENS
 
     @property
-    def characters(self) -> int:
-        """Characters of the prompt."""
-        return sum(len(message.content) for message in self.messages)
-
-    @property
     def fewest_tokens(self) -> int:
         """Tokens that no tokenizer can do without; images are not counted."""
         return sum(fewest_tokens(message.content) for message in self.messages)

@@ -5,14 +5,17 @@ import logging
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from harness.errors import ConfigError
 
+if TYPE_CHECKING:
+    from ssl import SSLContext
+
 log = logging.getLogger(__name__)
 
-OPENAI = "api.openai.com"
+OPENAI_HOST = "api.openai.com"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -37,7 +40,7 @@ class Address:
     @property
     def key_variable(self) -> str | None:
         """The environment variable that holds the key."""
-        if self.api_key_env is None and urlsplit(self.base_url).hostname == OPENAI:
+        if self.api_key_env is None and urlsplit(self.base_url).hostname == OPENAI_HOST:
             return "OPENAI_API_KEY"
         return self.api_key_env
 
@@ -50,6 +53,7 @@ def is_address(base_url: str) -> bool:
     """
     try:
         parts = urlsplit(base_url)
+        # `port` raises where it is no number, or too large.
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         return False
@@ -62,7 +66,7 @@ class StatusError(Exception):
         super().__init__(f"HTTP {status}")
         self.status = status
         self.headers = headers
-        """Looked up in any case."""
+        """Case-insensitive."""
         self.text = text
 
 
@@ -83,7 +87,7 @@ class Connection:
         self._base_url = base_url
         self._session = aiohttp.ClientSession(
             headers=headers_for(base_url, key),
-            connector=aiohttp.TCPConnector(limit=0, ssl=trust_for(base_url)),
+            connector=aiohttp.TCPConnector(limit=0, ssl=ssl_context_for(base_url)),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None),
             proxy=proxy_for(base_url),
@@ -94,10 +98,9 @@ class Connection:
 
         Raises StatusError, aiohttp.ClientError or OSError; json.JSONDecodeError.
         """
-        data = None if body is None else _encoded(body)
         url = self._base_url + path
-        async with self._session.request(method, url, data=data, allow_redirects=False) as reply:
-            text = (await reply.read()).decode("utf-8", "replace")
+        async with self._session.request(method, url, json=body, allow_redirects=False) as reply:
+            text = await reply.text("utf-8", errors="replace")
             if reply.status >= 300:
                 raise StatusError(reply.status, reply.headers, text)
             return json.loads(text)
@@ -107,26 +110,20 @@ class Connection:
         await self._session.close()
 
 
-def _encoded(body: Mapping[str, Any]) -> bytes:
-    """Return the body as JSON; half a surrogate pair, which UTF-8 cannot hold, as its escape."""
-    return json.dumps(body, ensure_ascii=False).encode("utf-8", "backslashreplace")
-
-
 def headers_for(base_url: str, key: str) -> dict[str, str]:
     """Return what goes with every request."""
-    headers = {
-        "Authorization": f"Bearer {key}",
-        "Content-Type": "application/json",
-        "User-Agent": "rag-ablation-harness",
-    }
-    if urlsplit(base_url).hostname == OPENAI:
+    headers = {"Authorization": f"Bearer {key}", "User-Agent": "rag-ablation-harness"}
+    if urlsplit(base_url).hostname == OPENAI_HOST:
         billed = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
         headers |= {name: os.environ[v] for name, v in billed.items() if os.environ.get(v)}
     return headers
 
 
-def trust_for(base_url: str) -> Any:
-    """Return what certificates are held against: the system's, and certifi's where it has none."""
+def ssl_context_for(base_url: str) -> "SSLContext | bool":
+    """Return what certificates are held against: the system's, and certifi's beside them.
+
+    Some Pythons find none of the system's.
+    """
     if urlsplit(base_url).scheme != "https":
         return True
     import ssl
@@ -139,7 +136,7 @@ def trust_for(base_url: str) -> Any:
 
 
 def proxy_for(base_url: str) -> str | None:
-    """Return the environment's proxy for the address. Raises ConfigError where it is none of HTTP.
+    """Return the environment's proxy for the address. Raises ConfigError where it is no HTTP proxy.
 
     Asked once here: aiohttp would ask the system before each call.
     """
@@ -150,9 +147,9 @@ def proxy_for(base_url: str) -> str | None:
         return None
     known = getproxies()
     found = known.get(parts.scheme) or known.get("all")
-    if found and urlsplit(found).scheme not in ("http", "https"):
+    if found and (scheme := urlsplit(found).scheme) not in ("http", "https"):
         raise ConfigError(
-            f"{base_url}: the proxy {found} is none of HTTP; set {parts.scheme}_proxy to one"
-            " that is, or name the host in no_proxy"
+            f"{base_url}: the environment's proxy speaks {scheme}; set {parts.scheme}_proxy to one"
+            " that speaks HTTP, or name the host in no_proxy"
         )
     return found

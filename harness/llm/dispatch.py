@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
-from itertools import takewhile
 
 from harness.errors import EndpointError
 from harness.llm.calls import Calls
@@ -83,7 +82,7 @@ class _Batch:
     def __init__(self, chat: Chat, calls: Calls) -> None:
         self.chat = chat
         self.calls = calls
-        self.leases = calls.leases()
+        self.leases = calls.new_leases()
         self.arrived: queue.SimpleQueue[tuple[str, Outcome] | BaseException] = queue.SimpleQueue()
 
     def over(self, future: "Future[None]") -> None:
@@ -95,22 +94,23 @@ class _Batch:
     async def run(self, requests: Mapping[str, Request]) -> None:
         """Answer the calls, those first that nobody else has on their way."""
         todo = deque(groups(self.chat, requests))
-        leased_elsewhere: deque[Group] = deque()
-        leased: deque[Group] = deque()
+        elsewhere: deque[Group] = deque()
+        mine: deque[Group] = deque()
 
         async def work() -> None:
-            while leased or todo or leased_elsewhere:
-                if leased:
-                    todo.extend(await self._ask(leased.popleft()))
+            while mine or todo or elsewhere:
+                if mine:
+                    todo.extend(await self._ask(mine.popleft()))
                     continue
                 if todo:
+                    # A few at a time: one transaction for many, and other processes find the rest.
                     some = [todo.popleft() for _ in range(min(self.chat.width, len(todo)))]
                 else:
-                    some = [leased_elsewhere.popleft()]
+                    some = [elsewhere.popleft()]
                     await asyncio.sleep(POLL_SECONDS)
-                mine, others = self._leased(some)
-                leased.extend(mine)
-                leased_elsewhere.extend(others)
+                taken, others = self._take(some)
+                mine.extend(taken)
+                elsewhere.extend(others)
 
         tasks = [asyncio.create_task(work()) for _ in range(min(self.chat.width, len(requests)))]
         beating = asyncio.create_task(self._renew_leases())
@@ -121,25 +121,20 @@ class _Batch:
                 task.cancel()
             self.leases.release_all()
 
-    def _leased(self, some: Sequence[Group]) -> tuple[list[Group], list[Group]]:
+    def _take(self, some: Sequence[Group]) -> tuple[list[Group], list[Group]]:
         """Return what is to be asked here, and what another thread or process has on its way.
 
-        What has been answered meanwhile has arrived. Where another has the first of a group it
-        has the rest too, as far as it wants it.
+        What has been answered meanwhile has arrived.
         """
         keys = [key for group in some for key in group]
         taken = self.leases.take(keys)
         known = self.calls.get_many(keys)
-        mine: list[Group] = []
-        others: list[Group] = []
-        for group in some:
-            left = {key: request for key, request in group.items() if key not in known}
-            first = [*takewhile(taken.__contains__, left)]
-            mine.append({key: left.pop(key) for key in first})
-            others.append(left)
         for key, kept in known.items():
             self.arrived.put((key, remembered(key, kept)))
-        self.leases.release(taken - {key for group in mine for key in group})
+        self.leases.release(taken & known.keys())
+        left = [{key: group[key] for key in group if key not in known} for group in some]
+        mine = [{key: group[key] for key in group if key in taken} for group in left]
+        others = [{key: group[key] for key in group if key not in taken} for group in left]
         return [*filter(None, mine)], [*filter(None, others)]
 
     async def _ask(self, group: Group) -> list[Group]:

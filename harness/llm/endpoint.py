@@ -45,7 +45,7 @@ class Served(Generic[T]):
 
 
 class Endpoint:
-    """A connection to one address. Lives on the shared event loop."""
+    """One address: its connection, pace and patience. Lives on the shared event loop."""
 
     def __init__(self, address: Address, key: str) -> None:
         self.address = address

@@ -3,7 +3,6 @@
 import email.utils
 import json
 import re
-import socket
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -52,6 +51,8 @@ class Failure:
     """Seconds that the endpoint asks to be left alone."""
     unreachable: bool = False
     """Nobody listens at the address."""
+    untrusted: bool = False
+    """Whoever answers there cannot show who it is."""
     too_long: bool = False
     """The prompt does not fit the model's window."""
 
@@ -63,7 +64,7 @@ class Failure:
     @property
     def hopeless(self) -> bool:
         """Whether every other request would fail alike: wrong key, no such model, no credit."""
-        return not self.retry and self.status in (401, 404, 429)
+        return self.untrusted or (not self.retry and self.status in (401, 404, 429))
 
 
 def read_failure(error: Exception, seconds: float) -> Failure | None:
@@ -95,6 +96,8 @@ def remedy(failure: Failure, model: str, api_key_env: str | None) -> str:
         if api_key_env
         else "set api_key_env to the name of the environment variable that holds the key"
     )
+    if failure.untrusted:
+        return "name the file of your own authority in SSL_CERT_FILE, or mend base_url"
     if failure.unreachable:
         return "start the server, or set base_url to where it is"
     known = {
@@ -156,11 +159,18 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _broken_connection(error: Exception) -> Failure:
-    chain = [error]
-    while isinstance(cause := chain[-1].__cause__ or chain[-1].__context__, Exception):
-        chain.append(cause)
-    if any(isinstance(link, ConnectionRefusedError) for link in chain):
-        return Failure("nobody listens there", unreachable=True)
-    if any(isinstance(link, socket.gaierror) for link in chain):
+    from aiohttp import (
+        ClientConnectorCertificateError,
+        ClientConnectorDNSError,
+        ClientConnectorError,
+    )
+
+    if isinstance(error, ClientConnectorCertificateError):
+        said = f"its certificate cannot be trusted: {one_line(str(error.certificate_error))}"
+        return Failure(said, retry=False, untrusted=True)
+    if isinstance(error, ClientConnectorDNSError):
         return Failure("no such host", unreachable=True)
-    return Failure(f"the connection broke: {one_line(str(chain[1] if chain[1:] else error))}")
+    cause = error.os_error if isinstance(error, ClientConnectorError) else error
+    if isinstance(cause, ConnectionRefusedError):
+        return Failure("nobody listens there", unreachable=True)
+    return Failure(f"the connection broke: {one_line(str(cause) or type(cause).__name__)}")

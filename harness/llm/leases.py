@@ -17,7 +17,7 @@ CREATE TABLE IF NOT EXISTS leases (
 LEASE_SECONDS = 20.0
 """How long a call counts as on its way after its process last said so."""
 
-TAKE = """
+_TAKE = """
 INSERT INTO leases VALUES (?1, ?2, ?3) ON CONFLICT (key) DO UPDATE
 SET owner = ?2, until = ?3 WHERE until < ?4 OR owner = ?2
 """
@@ -39,7 +39,7 @@ class Leases:
         if self._database is None:
             return set(keys)
         now = time.time()
-        self._database.write((TAKE, [(key, self.owner, now + LEASE_SECONDS, now) for key in keys]))
+        self._database.write((_TAKE, [(key, self.owner, now + LEASE_SECONDS, now) for key in keys]))
         owners = dict(self._database.find("leases", "owner", keys))
         ended = {owner for owner in owners.values() if owner != self.owner and is_gone(owner)}
         if ended:

@@ -38,8 +38,10 @@ def check_after(
     """
     if not reported:
         return
-    # At the very least a character takes half a token at most; to count the words is dear.
-    cut = 2 * reported < request.characters and reported < request.fewest_tokens
+    # No text needs more than half a token a character; only below that are its words counted,
+    # which would take a third of the client's time a call.
+    characters = sum(len(message.content) for message in request.messages)
+    cut = 2 * reported < characters and reported < request.fewest_tokens
     full = context is not None and reported >= context
     # 2,048 tokens on the dot are a window and not a prompt where more was to be expected.
     round_limit = reported >= 512 and reported & (reported - 1) == 0

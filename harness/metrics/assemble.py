@@ -107,8 +107,8 @@ def _array(rows: Rows, column: str, shape: list[int | Status]) -> Labels | Float
         return next(size for size in shape if isinstance(size, Status))
     if not rows and all(sizes):
         return Status.NOT_ASKED
-    items, against, *_ = [*map(range, sizes), [-1]]
-    places = [*product(items, against)]
+    against = range(sizes[1]) if len(sizes) == 2 else (-1,)
+    places = [*product(range(sizes[0]), against)]
     strangers = rows.keys() - {*places, WHOLE}
     if strangers:
         raise ValueError(

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from harness.errors import InputError
+from harness.sources.cleaning import clean
 from harness.sources.community import LOADERS, read_other
 from harness.sources.documents import Document, Figure, Found, Page, Sheet
 from harness.sources.plain import read_markdown, read_text
@@ -106,15 +107,17 @@ def _name(file: Path) -> str:
 
 
 def _document(file: Path, with_figures: bool) -> Document:
-    from harness.sources.cleaning import clean
-    from harness.sources.pdf import read_pdf
-
     try:
         data = file.read_bytes()
     except OSError as error:
         raise InputError(f"{file}: cannot be read ({error.strerror})") from error
     plain = PLAIN.get(file.suffix.lower())
-    sheets = plain(file, data) if plain is not None else read_pdf(file, data, with_figures)
+    if plain is not None:
+        sheets = plain(file, data)
+    else:
+        from harness.sources.pdf import read_pdf  # every stage imports this module, few read a PDF
+
+        sheets = read_pdf(file, data, with_figures)
     cleaned = clean([sheet.text for sheet in sheets])
     if not any(text.strip() for text in cleaned.texts):
         raise InputError(f"{file}: the document has no text")

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from harness.errors import ConfigError, pick
 from harness.llm.calls import Calls
 from harness.sources.boxes import Box
 from harness.sources.captions import Caption, Captioner
+from harness.sources.chart import read_chart
 from harness.sources.documents import Figure
-
-if TYPE_CHECKING:
-    from harness.sources.words import Word
+from harness.sources.wording import WORDINGS, caption_of
+from harness.sources.words import Word
 
 LAYOUT = 1
 """Raise it when the same readings come to be worded otherwise: old captions are then not used."""
@@ -52,9 +52,6 @@ class OcrCaptioner(Captioner):
         }
 
     def caption(self, figures: Sequence[Figure], calls: Calls) -> tuple[Caption, ...]:
-        from harness.sources.chart import read_chart
-        from harness.sources.wording import WORDINGS, caption_of
-
         wording = pick(WORDINGS, self.language, "language")
         captions = []
         for figure in figures:
@@ -65,10 +62,8 @@ class OcrCaptioner(Captioner):
             captions.append(self.say(figure, text, "ocr", bool(chart.values), confidence))
         return tuple(captions)
 
-    def _read(self, png: bytes) -> tuple[list["Word"], list[float]]:
+    def _read(self, png: bytes) -> tuple[list[Word], list[float]]:
         """Return the words that are read with confidence, y upwards, and how sure each is."""
-        from harness.sources.words import Word
-
         with _ENGINE:
             read = _engine()(png)
         if read.boxes is None:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 from harness.errors import RunError, pick
 from harness.records import Response, Score, Verdict
 from harness.store.changed import Changed, changed_since
-from harness.store.standing import standing
+from harness.store.judged import Judged, Scorer
 from harness.store.tables import (
     RESPONSES,
     SCORES,
@@ -27,9 +27,6 @@ from harness.store.tables import (
 )
 
 EVALUATIONS = "evaluations.jsonl"
-
-Scorer = Callable[[Sequence[Verdict]], Sequence[Score]]
-"""What scores follow from verdicts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +106,13 @@ class Run:
         judges: dict[str, Any] = json.loads(said)
         return judges
 
+    def judged(self) -> Judged:
+        """Return what all judges said."""
+        return Judged(self.verdicts(), self.scores(), self.judges())
+
     def changed(self, judge: str, identity: Mapping[str, Any]) -> Changed:
         """Return what differs from when a judge of this label labelled the run."""
-        return changed_since(self.judges().get(judge), json.loads(json.dumps(identity)))
+        return changed_since(self.judges().get(judge), as_json(identity))
 
     def evaluations(self) -> list[dict[str, Any]]:
         """Return what each evaluation of these answers took, the first one first."""
@@ -140,8 +141,7 @@ class Run:
     ) -> int:
         """Write one judge's verdicts and scores beside those of other judges.
 
-        What the same judge said of other questions, checks and metrics stays too, and so does
-        what it could be read for before and not this time (`standing`).
+        Nothing is written where it says what it said before.
 
         Args:
             judge: Its label in the tables.
@@ -168,43 +168,13 @@ class Run:
                 raise RunError(
                     f"{self.path}: '{judge}' labelled it under other settings: {changed}"
                 )
-            said = self.verdicts()
-            asked = {(v.question_id, v.repeat, v.check) for v in verdicts}
-            others = [
-                v
-                for v in said
-                if v.judge != judge or (v.question_id, v.repeat, v.check) not in asked
-            ]
-            kept_verdicts = [v for v in others if v.judge != judge or changed.keeps(v.check)]
-            mine = [v for v in said if v.judge == judge and changed.keeps(v.check)]
-            stand = standing(mine, verdicts)
-            new = scores(stand) if callable(scores) else scores
-            cells = {(s.question_id, s.repeat, s.metric) for s in new}
-            scored = self.scores()
-            kept_scores = [
-                s
-                for s in scored
-                if s.judge not in (None, judge)
-                or (
-                    (s.judge is None or changed.keeps(s.metric))
-                    and (s.question_id, s.repeat, s.metric) not in cells
-                )
-            ]
-            labelled, cells_now = [*kept_verdicts, *stand], [*kept_scores, *new]
-            before = json.dumps(self.judges(), ensure_ascii=False)
-            judges = json.dumps(self.judges_with(judge, identity), ensure_ascii=False)
-            if (labelled, cells_now, judges) != (said, scored, before):
-                write_records(self.table("verdicts"), VERDICTS, labelled, {"judges": judges})
-                write_records(self.table("scores"), SCORES, cells_now, {"judges": judges})
-        return len(others) - len(kept_verdicts)
-
-    def judges_with(self, judge: str, identity: Mapping[str, Any]) -> dict[str, Any]:
-        """Return `judges` with this one, and with the checks of one's own whose labels it keeps."""
-        before = self.judges()
-        own = identity.get("own", {})
-        if not self.changed(judge, identity).itself:
-            own = {**before.get(judge, {}).get("own", {}), **own}
-        return {**before, judge: {**identity, **({"own": own} if own else {})}}
+            before = self.judged()
+            after, dropped = before.again(judge, as_json(identity), changed, verdicts, scores)
+            if after != before:
+                metadata = {"judges": json.dumps(after.judges, ensure_ascii=False)}
+                write_records(self.table("verdicts"), VERDICTS, after.verdicts, metadata)
+                write_records(self.table("scores"), SCORES, after.scores, metadata)
+        return dropped
 
     def reopen(self) -> None:
         """Make a run unfinished again, and forget scores of answers that may change."""
@@ -252,6 +222,12 @@ class Run:
             number += 1
         self.path.rename(moved)
         return Run(moved)
+
+
+def as_json(identity: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an identity as JSON has it, to be held against one that was written."""
+    found: dict[str, Any] = json.loads(json.dumps(identity))
+    return found
 
 
 def finished_runs(folder: Path) -> list[Run]:

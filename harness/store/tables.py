@@ -147,11 +147,11 @@ def arrow_table(rows: list[dict[str, Any]], schema: pa.Schema) -> pa.Table:
 
     if not rows:
         return schema.empty_table()
+    # `json.dumps` with options makes an encoder for each row.
     encode = json.JSONEncoder(
         ensure_ascii=False, allow_nan=False, default=lambda number: number.item()
     ).encode
-    lines = "\n".join(map(encode, rows))
-    text = (lines if is_utf8(lines) else readable(lines)).encode()
+    text = readable("\n".join(map(encode, rows))).encode()
     return arrow_json.read_json(
         pa.BufferReader(text),
         arrow_json.ReadOptions(use_threads=False, block_size=len(text) + 1),

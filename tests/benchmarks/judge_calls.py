@@ -31,7 +31,7 @@ def request(number: int) -> Request:
 
 
 async def bare(url: str, requests: Sequence[Request]) -> None:
-    """Send the requests with the openai package alone, on the transport that the harness uses."""
+    """Send the requests with the openai package alone, on its aiohttp transport."""
     from openai import AsyncOpenAI, DefaultAioHttpClient
 
     client = AsyncOpenAI(

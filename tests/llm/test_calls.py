@@ -18,8 +18,8 @@ def test_get_returns_what_was_put(calls: Calls) -> None:
     """What was stored comes back equal, surrogates and all, and is counted."""
     calls.put("k", "chat stub", {"text": "塔\ud83d", "seconds": 0.25, "reasoning": None})
 
-    assert calls.get("k") == {"text": "塔\ud83d", "seconds": 0.25, "reasoning": None}
-    assert calls.get("other") is None
+    assert calls.get_many(["k"]) == {"k": {"text": "塔\ud83d", "seconds": 0.25, "reasoning": None}}
+    assert calls.get_many(["other"]) == {}
     assert calls.remembered == 1
 
 
@@ -28,7 +28,7 @@ def test_nan_is_not_stored(calls: Calls) -> None:
     with pytest.raises(ValueError, match="JSON"):
         calls.put("k", "chat stub", {"seconds": float("nan")})
 
-    assert calls.get("k") is None
+    assert calls.get_many(["k"]) == {}
 
 
 def test_first_answer_stays(calls: Calls) -> None:
@@ -36,7 +36,7 @@ def test_first_answer_stays(calls: Calls) -> None:
     calls.put("k", "chat stub", {"text": "first"})
     calls.put("k", "chat stub", {"text": "second"})
 
-    assert calls.get("k") == {"text": "first"}
+    assert calls.get_many(["k"]) == {"k": {"text": "first"}}
 
 
 def test_vectors_keep_their_bits(calls: Calls) -> None:
@@ -65,8 +65,8 @@ def test_off_remembers_nothing(tmp_path: Path, mode: str) -> None:
     calls.put("k", "chat stub", {"text": "a"})
     calls.about_to_ask("stub")
 
-    assert calls.get("k") is None
-    assert calls.leases().take(["k"]) == {"k"}
+    assert calls.get_many(["k"]) == {}
+    assert calls.new_leases().take(["k"]) == {"k"}
     assert calls.asked == 1
     assert list(tmp_path.iterdir()) == []
 
@@ -78,15 +78,15 @@ def test_read_finds_and_writes_nothing(tmp_path: Path) -> None:
     reading = Calls(tmp_path, "read")
     reading.put("new", "chat stub", {"text": "b"})
 
-    assert reading.get("k") == {"text": "a"}
-    assert reading.get("new") is None
+    assert reading.get_many(["k"]) == {"k": {"text": "a"}}
+    assert reading.get_many(["new"]) == {}
     with pytest.raises(NotRecordedError, match=r"stub.*cache=read.*cache=readwrite"):
         reading.about_to_ask("stub")
 
 
 def test_read_of_no_store_makes_none(tmp_path: Path) -> None:
     """Reading where nothing was ever recorded finds nothing and leaves no file."""
-    assert Calls(tmp_path / "cache", "read").get("k") is None
+    assert Calls(tmp_path / "cache", "read").get_many(["k"]) == {}
     assert list(tmp_path.iterdir()) == []
 
 
@@ -101,7 +101,7 @@ def test_file_that_is_no_store(tmp_path: Path) -> None:
     (tmp_path / "calls.sqlite").write_text("not a database, and long enough to be read as one" * 9)
 
     with pytest.raises(HarnessError, match=r"calls\.sqlite.*move the file away"):
-        Calls(tmp_path).get("k")
+        Calls(tmp_path).get_many(["k"])
 
 
 def test_many_threads(calls: Calls) -> None:
@@ -110,7 +110,7 @@ def test_many_threads(calls: Calls) -> None:
     def work(thread: int) -> None:
         for i in range(25):
             calls.put(f"{thread}-{i}", "chat stub", {"text": str(i)})
-            assert calls.get(f"{thread}-{i}") is not None
+            assert calls.get_many([f"{thread}-{i}"])
 
     threads = [threading.Thread(target=work, args=(t,)) for t in range(8)]
     for thread in threads:

@@ -116,7 +116,7 @@ def test_completion_survives_the_store(calls: Calls) -> None:
     """A completion that is stored and found again is the same, but marked as remembered."""
     completion = Completion("塔", "stop", 5, 1, 0.5, "k", reasoning="because")
     calls.put("k", "chat", payload(completion))
-    kept = calls.get("k")
+    kept = calls.get_many(["k"]).get("k")
     assert kept is not None
 
     assert remembered("k", kept) == replace(completion, remembered=True)

@@ -1,19 +1,14 @@
 """Faults of an endpoint: retried where that helps, and told in one line where it does not."""
 
 import json
-import logging
-import socket
-import ssl
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-from harness.errors import ConfigError, ContextOverflowError, EndpointError
+from harness.errors import ContextOverflowError, EndpointError
 from harness.llm import Calls, OpenAIChat, Request
-from harness.llm.connection import headers_for, proxy_for, trust_for
-from harness.llm.failures import Failure, read_failure
+from harness.llm.failures import read_failure
 from tests.stub_endpoint import Received, Reply, StubEndpoint
 
 MakeChat = Callable[..., OpenAIChat]
@@ -248,45 +243,6 @@ def test_throttling_lowers_concurrency_and_success_raises_it(
     assert len(stub.chats) < 60
 
 
-def test_environment_does_not_move_a_call(
-    calls: Calls,
-    chat_at: MakeChat,
-    ask: MakeRequest,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    """Case N09: address and key come from the configuration; a differing variable is told."""
-    dead = "http://127.0.0.1:9"
-    for name in ("OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY"):
-        monkeypatch.setenv(name, dead)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-another-place")
-    monkeypatch.setenv("OPENAI_ORG_ID", "org-of-another-place")
-    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "Authorization: Bearer sk-of-another-place")
-    with StubEndpoint() as stub, caplog.at_level(logging.WARNING):
-        assert chat_at(stub).complete(ask(), calls).text == "ok"
-
-    assert "another-place" not in str(stub.chats[0].headers)
-    assert f"OPENAI_BASE_URL is not followed: calls go to {stub.base_url}" in caplog.text
-
-
-def test_openai_itself_is_told_whom_to_bill(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Organisation and project go to api.openai.com, and nowhere else."""
-    monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
-    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-1")
-    billed = {"OpenAI-Organization": "org-1", "OpenAI-Project": "proj-1"}
-
-    assert headers_for("https://api.openai.com/v1", "k").items() >= billed.items()
-    assert not billed.keys() & headers_for("https://models.example/v1", "k").keys()
-
-
-def test_certificates_are_checked() -> None:
-    """Whoever answers under https must show who it is."""
-    context = trust_for("https://models.example/v1")
-
-    assert context.verify_mode is ssl.CERT_REQUIRED
-    assert context.check_hostname
-
-
 def test_key_comes_from_the_named_variable_and_goes_nowhere_else(
     calls: Calls, chat_at: MakeChat, ask: MakeRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -314,23 +270,6 @@ def test_absent_key_is_fine_for_a_local_server(
     assert stub.chats[0].headers["authorization"] == "Bearer none"
 
 
-def test_netrc_gives_nobody_a_key(
-    calls: Calls,
-    chat_at: MakeChat,
-    ask: MakeRequest,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-) -> None:
-    """A .netrc of the user's neither replaces the key nor breaks the call."""
-    netrc = tmp_path / "netrc"
-    netrc.write_text("machine 127.0.0.1 login somebody password of-another-place\n")
-    monkeypatch.setenv("NETRC", str(netrc))
-    with StubEndpoint() as stub:
-        assert chat_at(stub).complete(ask(), calls).text == "ok"
-
-    assert stub.chats[0].headers["authorization"] == "Bearer none"
-
-
 @pytest.mark.parametrize(
     "error",
     [
@@ -349,92 +288,11 @@ def test_servers_say_it_in_several_places(
     reply = Reply(status=400, raw=json.dumps(error).encode())
     with (
         StubEndpoint(reply) as stub,
-        pytest.raises(EndpointError, match=r"HTTP 400: \"?too warm\"?;"),
+        pytest.raises(EndpointError, match=r"HTTP 400: too warm;"),
     ):
         chat_at(stub).complete(ask(), calls)
-
-
-def test_redirection_is_not_followed(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
-    """A key is not carried to another place: the address is to be mended."""
-    with StubEndpoint() as other:
-        moved = Reply(status=308, headers={"Location": f"{other.base_url}/chat/completions"})
-        with (
-            StubEndpoint(moved) as stub,
-            pytest.raises(EndpointError, match="HTTP 308"),
-        ):
-            chat_at(stub).complete(ask(), calls)
-
-    assert other.received == []
-
-
-@pytest.mark.parametrize(
-    "url", ["localhost:11434/v1", "http//x/v1", "http://127.0.0.1:99999/v1", "http://[::1/v1", ""]
-)
-def test_what_is_no_address(calls: Calls, ask: MakeRequest, url: str) -> None:
-    """A slip in the address is told before anything is asked, with how to write it."""
-    with pytest.raises(ConfigError, match=r"is no address; write it as http://host:port/v1"):
-        OpenAIChat(base_url=url, model="stub").complete(ask(), calls)
-
-
-def test_half_a_character_is_sent_as_its_escape(
-    calls: Calls, chat_at: MakeChat, ask: MakeRequest
-) -> None:
-    """UTF-8 cannot hold half a surrogate pair, JSON can."""
-    with StubEndpoint() as stub:
-        assert chat_at(stub).complete(ask("高\ud83d"), calls).text == "ok"
-
-    assert stub.chats[0].prompt == "高\ud83d"
-
-
-class TestProxy:
-    """A proxy of the environment is used for what is not on this machine."""
-
-    @pytest.fixture(autouse=True)
-    def _none_set(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
-            monkeypatch.delenv(name, raising=False)
-            monkeypatch.delenv(name.upper(), raising=False)
-
-    def test_carries_the_call(
-        self,
-        calls: Calls,
-        chat_at: MakeChat,
-        ask: MakeRequest,
-        monkeypatch: pytest.MonkeyPatch,
-    ) -> None:
-        with StubEndpoint("by proxy") as stub:
-            monkeypatch.setenv("http_proxy", stub.url)
-            chat = chat_at(stub, base_url="http://models.example/v1")
-            assert chat.complete(ask(), calls).text == "by proxy"
-
-        assert stub.chats[0].path == "http://models.example/v1/chat/completions"
-
-    def test_is_left_aside(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-        monkeypatch.setenv("no_proxy", "models.example")
-
-        assert proxy_for("http://models.example/v1") is None
-        assert proxy_for("http://localhost:11434/v1") is None
-        assert proxy_for("http://elsewhere.example/v1") == "http://127.0.0.1:9"
-        assert proxy_for("https://elsewhere.example/v1") is None
-
-    def test_must_speak_http(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("all_proxy", "socks5://127.0.0.1:1080")
-        with pytest.raises(ConfigError, match=r"socks5.*set https_proxy"):
-            proxy_for("https://models.example/v1")
-
-        monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
-        assert proxy_for("https://models.example/v1") == "http://127.0.0.1:9"
 
 
 def test_a_bug_is_no_failure_of_the_endpoint() -> None:
     """An error of our own keeps its traceback, and is not retried."""
     assert read_failure(ZeroDivisionError(), seconds=1.0) is None
-
-
-def test_a_host_that_is_not_there() -> None:
-    """A name that does not resolve is an address to mend, like one where nobody listens."""
-    error = OSError("cannot connect")
-    error.__cause__ = socket.gaierror("Name or service not known")
-
-    assert read_failure(error, seconds=1.0) == Failure("no such host", unreachable=True)

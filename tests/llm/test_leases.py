@@ -13,7 +13,7 @@ from harness.llm.leases import LEASE_SECONDS, is_gone, new_owner
 
 def test_call_is_one_holders(calls: Calls) -> None:
     """A call on its way is held by one; released, the next may have it."""
-    me, you = calls.leases(), calls.leases()
+    me, you = calls.new_leases(), calls.new_leases()
     assert me.take(["k"]) == {"k"}
     assert me.take(["k", "other"]) == {"k", "other"}
     assert you.take(["k", "free"]) == {"free"}
@@ -30,15 +30,15 @@ def test_call_is_one_holders(calls: Calls) -> None:
 
 def test_answer_ends_the_lease(calls: Calls) -> None:
     """What was answered is on its way no more."""
-    calls.leases().take(["k"])
+    calls.new_leases().take(["k"])
     calls.put("k", "chat stub", {"text": "a"})
 
-    assert calls.leases().take(["k"]) == {"k"}
+    assert calls.new_leases().take(["k"]) == {"k"}
 
 
 def test_lease_that_is_not_renewed_lapses(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
     """A holder that is silent for long, on another machine say, blocks nobody for ever."""
-    silent, alive, you = calls.leases(), calls.leases(), calls.leases()
+    silent, alive, you = calls.new_leases(), calls.new_leases(), calls.new_leases()
     silent.take(["silent"])
     alive.take(["alive"])
     later = time.time() + LEASE_SECONDS + 1
@@ -54,13 +54,13 @@ def test_lease_ends_with_its_process(calls: Calls) -> None:
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
     machine, _, name = new_owner().split("/")
-    dead, alive = calls.leases(), calls.leases()
+    dead, alive = calls.new_leases(), calls.new_leases()
     dead.owner = f"{machine}/{process.pid}/{name}"
     dead.take(["a", "b"])
     alive.take(["c"])
 
     assert is_gone(dead.owner)
-    assert calls.leases().take(["a", "b", "c"]) == {"a", "b"}
+    assert calls.new_leases().take(["a", "b", "c"]) == {"a", "b"}
 
 
 def test_process_of_another_machine_is_not_taken_for_dead() -> None:

@@ -1,0 +1,203 @@
+"""The way to an endpoint: address, proxy, certificates, and what the environment may not do."""
+
+import logging
+import ssl
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import trustme
+
+from harness.errors import ConfigError, EndpointError
+from harness.llm import Calls, OpenAIChat, Request
+from harness.llm.connection import proxy_for
+from tests.stub_endpoint import Reply, StubEndpoint
+
+MakeChat = Callable[..., OpenAIChat]
+MakeRequest = Callable[..., Request]
+
+
+@pytest.mark.parametrize(
+    "url", ["localhost:11434/v1", "http//x/v1", "http://127.0.0.1:99999/v1", "http://[::1/v1", ""]
+)
+def test_what_is_no_address(calls: Calls, ask: MakeRequest, url: str) -> None:
+    """A slip in the address is told before anything is asked, with how to write it."""
+    with pytest.raises(ConfigError, match=r"is no address; write it as http://host:port/v1"):
+        OpenAIChat(base_url=url, model="stub").complete(ask(), calls)
+
+
+def test_half_a_character_is_sent_as_its_escape(
+    calls: Calls, chat_at: MakeChat, ask: MakeRequest
+) -> None:
+    """UTF-8 cannot hold half a surrogate pair, JSON can."""
+    with StubEndpoint() as stub:
+        assert chat_at(stub).complete(ask("高\ud83d"), calls).text == "ok"
+
+    assert stub.chats[0].prompt == "高\ud83d"
+
+
+def test_host_that_is_not_there(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """A name that does not resolve is an address to mend, like one where nobody listens."""
+    with (
+        StubEndpoint() as stub,
+        pytest.raises(EndpointError, match="no such host; start the server, or set base_url"),
+    ):
+        chat_at(stub, base_url="http://models.invalid/v1").complete(ask(), calls)
+
+
+def test_environment_does_not_move_a_call(
+    calls: Calls,
+    chat_at: MakeChat,
+    ask: MakeRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Case N09: address and key come from the configuration; a differing variable is told."""
+    dead = "http://127.0.0.1:9"
+    for name in ("OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, dead)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-another-place")
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-of-another-place")
+    with StubEndpoint() as stub, caplog.at_level(logging.WARNING):
+        assert chat_at(stub).complete(ask(), calls).text == "ok"
+
+    assert "another-place" not in str(stub.chats[0].headers)
+    assert f"OPENAI_BASE_URL is not followed: calls go to {stub.base_url}" in caplog.text
+
+
+def test_netrc_gives_nobody_a_key(
+    calls: Calls,
+    chat_at: MakeChat,
+    ask: MakeRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """A .netrc of the user's neither replaces the key nor breaks the call."""
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login somebody password of-another-place\n")
+    monkeypatch.setenv("NETRC", str(netrc))
+    with StubEndpoint() as stub:
+        assert chat_at(stub).complete(ask(), calls).text == "ok"
+
+    assert stub.chats[0].headers["authorization"] == "Bearer none"
+
+
+def test_redirection_is_not_followed(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """A key is not carried to another place: the address is to be mended."""
+    with StubEndpoint() as other:
+        moved = Reply(status=308, headers={"Location": f"{other.base_url}/chat/completions"})
+        with (
+            StubEndpoint(moved) as stub,
+            pytest.raises(EndpointError, match="HTTP 308"),
+        ):
+            chat_at(stub).complete(ask(), calls)
+
+    assert other.received == []
+
+
+class TestCertificates:
+    """Whoever answers under https must show who it is."""
+
+    @pytest.fixture
+    def authority(self) -> trustme.CA:
+        return trustme.CA()
+
+    @pytest.fixture
+    def tls(self, authority: trustme.CA) -> ssl.SSLContext:
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        authority.issue_cert("127.0.0.1").configure_cert(context)
+        return context
+
+    def test_unknown_is_refused(
+        self, calls: Calls, chat_at: MakeChat, ask: MakeRequest, tls: ssl.SSLContext
+    ) -> None:
+        """A certificate that nobody vouches for ends the call, and no key is sent."""
+        with (
+            StubEndpoint(tls=tls) as stub,
+            pytest.raises(
+                EndpointError, match=r"cannot be trusted: .*verify failed.*; name .* SSL_CERT_FILE"
+            ),
+        ):
+            chat_at(stub).complete(ask(), calls)
+
+        assert calls.sent == 1
+        assert stub.received == []
+
+    def test_authority_of_ones_own(
+        self,
+        calls: Calls,
+        chat_at: MakeChat,
+        ask: MakeRequest,
+        authority: trustme.CA,
+        tls: ssl.SSLContext,
+        monkeypatch: pytest.MonkeyPatch,
+        tmp_path: Path,
+    ) -> None:
+        """SSL_CERT_FILE adds the authority of a company, as it does for other tools."""
+        authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
+        with StubEndpoint("under https", tls=tls) as stub:
+            assert chat_at(stub).complete(ask(), calls).text == "under https"
+
+
+class TestProxy:
+    """A proxy of the environment is used for what is not on this machine."""
+
+    @pytest.fixture(autouse=True)
+    def _none_set(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+            monkeypatch.delenv(name, raising=False)
+            monkeypatch.delenv(name.upper(), raising=False)
+
+    def test_carries_the_call(
+        self,
+        calls: Calls,
+        chat_at: MakeChat,
+        ask: MakeRequest,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        """The proxy is sent the whole address, and gives back the reply."""
+        with StubEndpoint("by proxy") as stub:
+            monkeypatch.setenv("http_proxy", stub.url)
+            chat = chat_at(stub, base_url="http://models.example/v1")
+            assert chat.complete(ask(), calls).text == "by proxy"
+
+        assert stub.chats[0].path == "http://models.example/v1/chat/completions"
+
+    def test_openai_is_told_whom_to_bill(
+        self,
+        calls: Calls,
+        chat_at: MakeChat,
+        ask: MakeRequest,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        """Organisation and project go to api.openai.com, and nowhere else."""
+        monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
+        monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-1")
+        with StubEndpoint() as stub:
+            monkeypatch.setenv("http_proxy", stub.url)
+            for host in ("api.openai.com", "other.example"):
+                chat_at(stub, base_url=f"http://{host}/v1").complete(ask(), calls)
+            openai, other = (received.headers for received in stub.chats)
+
+        assert (openai["openai-organization"], openai["openai-project"]) == ("org-1", "proj-1")
+        assert not {"openai-organization", "openai-project"} & other.keys()
+
+    def test_is_left_aside(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Where no_proxy says so, on this machine, and for another protocol."""
+        monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+        monkeypatch.setenv("no_proxy", "models.example")
+
+        assert proxy_for("http://models.example/v1") is None
+        assert proxy_for("http://localhost:11434/v1") is None
+        assert proxy_for("http://elsewhere.example/v1") == "http://127.0.0.1:9"
+        assert proxy_for("https://elsewhere.example/v1") is None
+
+    def test_must_speak_http(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Another one is told, without what it may hold of a password."""
+        monkeypatch.setenv("all_proxy", "socks5://me:secret@127.0.0.1:1080")
+        with pytest.raises(ConfigError, match=r"speaks socks5; set https_proxy to one"):
+            proxy_for("https://models.example/v1")
+
+        monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
+        assert proxy_for("https://models.example/v1") == "http://127.0.0.1:9"
