@@ -90,8 +90,9 @@ def protocol(chat: OpenAIChat, calls: Calls) -> Point:
         return Point(name, Level.DOUBTFUL, f"not known: {error}")
     if not found:
         return Point(name, Level.FIT, "a reply is of the form that the openai package expects")
-    said = f"a reply departs from what the openai package expects: {'; '.join(found)}"
-    if not any(line.startswith(("choices", "usage")) for line in found):
+    wrong = "; ".join(f"{field}: {what}" for field, what in found.items())
+    said = f"a reply departs from what the openai package expects: {wrong}"
+    if not {"choices", "usage"} & {field.partition(".")[0] for field in found}:
         return Point(name, Level.FIT, said)
     advice = (
         "without usage no tokens are counted, so neither budget.tokens nor money holds and a cut "

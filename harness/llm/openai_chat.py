@@ -102,18 +102,23 @@ class OpenAIChat(RemoteChat):
             return (self.structured,)
         return _LADDER[_LADDER.index(place.habits.get("form", Structured.json_schema)) :]
 
-    def departures(self, request: Request, calls: Calls) -> list[str]:
+    def departures(self, request: Request, calls: Calls) -> dict[str, str]:
         """Ask, and return where the reply departs from the protocol. Raises EndpointError."""
         from harness.llm.endpoint import endpoint
         from harness.llm.loop import run
         from harness.llm.protocol import departures
 
-        async def ask() -> list[str]:
+        def read(reply: Any) -> tuple[Completion, dict[str, str]]:
+            return _read(reply)[0], departures(reply)
+
+        async def ask() -> tuple[Completion, dict[str, str]]:
             body = self._body(Structured.prose, request)
-            return (await self._post(body, endpoint(self.address()), departures, calls)).value
+            return (await self._post(body, endpoint(self.address()), read, calls)).value
 
         calls.about_to_ask(self.label)
-        return run(ask())
+        completion, found = run(ask())
+        calls.answered(self.label, completion.input_tokens, completion.output_tokens)
+        return found
 
     async def _send_as(
         self, form: Structured, request: Request, place: "Endpoint", calls: Calls, samples: int
