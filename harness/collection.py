@@ -28,10 +28,18 @@ from harness.errors import ConfigError, RunError
 from harness.handover import Handover, handover
 from harness.llm import Calls
 from harness.provenance import now, provenance
-from harness.questions import TestSet, check_evidence, question_line, read_testset, select
+from harness.questions import (
+    TestSet,
+    check_evidence,
+    check_places,
+    question_line,
+    read_testset,
+    select,
+)
 from harness.records import Question, Response
 from harness.store import Run
 from harness.systems import Answerer, Bench, System
+from harness.tally import counts, spent
 
 log = logging.getLogger(__name__)
 
@@ -143,6 +151,33 @@ def differing(facts: Mapping[str, Any], setup: Mapping[str, Any]) -> Iterator[st
                     yield name + (" (weights, package or recording of the model)" if model else "")
 
 
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What a system gave back, and what that took."""
+
+    responses: Sequence[Response]
+    made_with: dict[str, Any]
+    calls: dict[str, int]
+
+
+def bring(plan: Plan, todo: Sequence[tuple[Question, int]], advance: Advance) -> Brought:
+    """Make the system ready and ask it; raises where the test set does not fit its corpus."""
+    settings = plan.settings
+    cache = project_path(settings.root) / ".cache"
+    with (
+        closing(Calls(cache, settings.cache)) as calls,
+        opened(plan, Bench(calls, cache, PROJECT)) as answerer,
+    ):
+        check_places(plan.testset, answerer.pages, answerer.figures)
+        fresh = ask_all(answerer, todo, plan.system.concurrency, settings.give_up_after, advance)
+        called = {"asked": calls.asked, "sent": calls.sent, "remembered": calls.remembered}
+        made_with = answerer.provenance
+        if plan.handover is not None:
+            made_with = plan.handover.made_with(made_with)
+        write_captions(plan.run, answerer, cache)
+    return Brought(fresh, made_with, called)
+
+
 def gather(
     plan: Plan,
     kept: dict[tuple[str, int], Response],
@@ -152,17 +187,8 @@ def gather(
     """Ask what is left, and write the run: rows first, `run.json` last."""
     settings, started = plan.settings, now()
     declared = declared_before(plan.run, settings.study) if kept else settings.study.primary
-    cache = project_path(settings.root) / ".cache"
-    with (
-        closing(Calls(cache, settings.cache)) as calls,
-        opened(plan, Bench(calls, cache, PROJECT)) as answerer,
-    ):
-        fresh = ask_all(answerer, todo, plan.system.concurrency, settings.give_up_after, advance)
-        called = {"asked": calls.asked, "sent": calls.sent, "remembered": calls.remembered}
-        made_with = answerer.provenance
-        if plan.handover is not None:
-            made_with = plan.handover.made_with(made_with)
-        write_captions(plan.run, answerer, cache)
+    brought = bring(plan, todo, advance)
+    fresh = brought.responses
     rows = {**kept, **{(r.question_id, r.repeat): r for r in fresh}}
     order = {question.id: place for place, question in enumerate(plan.testset.questions)}
     responses = sorted(rows.values(), key=lambda r: (order[r.question_id], r.repeat))
@@ -188,12 +214,12 @@ def gather(
             **described(plan),
             "study": asdict(replace(settings.study, primary=declared)),
             "partial": len(written) < len(plan.testset.questions),
-            "made_with": made_with,
+            "made_with": brought.made_with,
             **provenance(PROJECT),
             "started": started,
             "ended": now(),
             "counts": counts(responses),
-            "calls": called,
+            "calls": brought.calls,
             "spent": spent(responses),
         }
     )
@@ -224,23 +250,6 @@ def opened(plan: Plan, bench: Bench) -> AbstractContextManager[Answerer]:
     if plan.handover is None:
         return plan.system.open(bench)
     return plan.system.open_on(plan.handover.found(plan.wanted), bench)
-
-
-def counts(responses: Sequence[Response]) -> dict[str, int]:
-    """Return how many rows there are, answered and failed."""
-    failed = sum(response.error is not None for response in responses)
-    return {
-        "questions": len(responses),
-        "answered": len(responses) - failed,
-        "failed": failed,
-    }
-
-
-def spent(responses: Sequence[Response]) -> dict[str, Any]:
-    """Return tokens and seconds over all responses; null where none tells them."""
-    names = ("input_tokens", "output_tokens", "retrieval_seconds", "generation_seconds")
-    told = {n: [v for r in responses if (v := getattr(r, n)) is not None] for n in names}
-    return {name: sum(values) if values else None for name, values in told.items()}
 
 
 def write_captions(run: Run, answerer: Answerer, cache: Path) -> None:

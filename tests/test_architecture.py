@@ -11,7 +11,17 @@ FLOORS = [
     {"metrics", "analysis", "render"},
     {"errors"},
     {"llm"},
-    {"sources", "judge", "trackers", "store", "questions", "provenance", "progress", "account"},
+    {
+        "sources",
+        "judge",
+        "trackers",
+        "store",
+        "questions",
+        "provenance",
+        "progress",
+        "account",
+        "tally",
+    },
     {"systems"},
     {"config", "command"},
     {

@@ -162,8 +162,17 @@ def holds(passage: Passage, place: EvidencePlace) -> bool:
     if place.figure is not None:
         own = passage.id == place.figure or passage.id.startswith(f"{place.figure}.")
         return own or (passage.origin == "caption" and "#" not in place.figure)
-    wanted = trigrams(place.quote or "")
-    return bool(wanted) and len(wanted & trigrams(passage.text)) >= COVERED * len(wanted)
+    return covers(passage.text, place.quote or "")
+
+
+def covers(text: str, quote: str) -> bool:
+    """Say whether a text holds half of a quote, by its runs of three characters.
+
+    >>> covers("The tower is 27 metres high.", "27 metres"), covers("The tower is high.", "27 m")
+    (True, False)
+    """
+    wanted = trigrams(quote)
+    return bool(wanted) and len(wanted & trigrams(text)) >= COVERED * len(wanted)
 
 
 def stem(document: str) -> str:

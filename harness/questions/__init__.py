@@ -1,6 +1,6 @@
 """Test sets and human grades, as people write them: read, checked, fingerprinted."""
 
-from harness.questions.evidence import check_evidence
+from harness.questions.evidence import check_evidence, check_places
 from harness.questions.gradebook import Gradebook
 from harness.questions.grades import (
     CaptionGrade,
@@ -33,6 +33,7 @@ __all__ = [
     "Subject",
     "TestSet",
     "check_evidence",
+    "check_places",
     "disputed",
     "fingerprint",
     "folded",

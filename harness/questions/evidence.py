@@ -1,15 +1,23 @@
-"""Where the answers of a test set stand, held against the corpus that is collected over."""
+"""Where the answers of a test set stand, held against the corpus that is collected over.
 
-from collections.abc import Iterable
+What no variant could retrieve has a recall of 0, which would look like a result.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from harness.errors import InputError, unknown
 from harness.questions.testset import TestSet
+from harness.records import EvidencePlace
+
+LONGEST = 40
+"""Characters of a quote that an error shows."""
+
+Pages = Mapping[tuple[str, int], str]
+"""(document, page) -> its text."""
 
 
 def check_evidence(testset: TestSet, files: Iterable[str]) -> None:
     """Raise where evidence names a document that the corpus does not hold.
-
-    No variant could retrieve it: its recall would be 0 and look like a result.
 
     Args:
         testset: All its questions: one that is not asked now is asked later.
@@ -28,3 +36,47 @@ def check_evidence(testset: TestSet, files: Iterable[str]) -> None:
                     f"{testset.path}: evidence of '{question.id}': "
                     + unknown(name, documents, "document")
                 )
+
+
+def check_places(testset: TestSet, pages: Pages, figures: Collection[str]) -> None:
+    """Raise where evidence names a page or figure that is not there, or quotes what is not on it.
+
+    A quote is there when the page holds as much of it as a passage must hold to count.
+
+    Args:
+        testset: All its questions.
+        pages: What was read; documents of which nothing was read are not judged.
+        figures: Ids of the figures that were read; none where none were looked for.
+
+    Raises:
+        InputError: names the question and the slip, and how many more there are.
+    """
+    faults = [
+        f"evidence of '{question.id}': {fault}"
+        for question in testset.questions
+        for place in question.evidence
+        for fault in _faults(place, pages, figures)
+    ]
+    if faults:
+        more = f" (and {len(faults) - 1} more)" if faults[1:] else ""
+        raise InputError(f"{testset.path}: {faults[0]}{more}")
+
+
+def _faults(place: EvidencePlace, pages: Pages, figures: Collection[str]) -> Iterator[str]:
+    from harness.analysis.gold import covers, stem
+
+    name = stem(place.document)
+    own = {number: text for (document, number), text in pages.items() if document == name}
+    if not own:
+        return
+    if place.page not in own:
+        yield f"'{name}' has {len(own)} pages, and no page {place.page}"
+    elif place.figure is not None and "#" in place.figure:
+        there = [figure for figure in figures if figure.startswith(f"{name}#{place.page}.")]
+        if figures and place.figure not in there:
+            yield unknown(place.figure, there, f"figure on page {place.page}")
+    elif place.quote is not None and not covers(own[place.page], place.quote):
+        quote = place.quote if len(place.quote) <= LONGEST else place.quote[: LONGEST - 1] + "…"
+        others = [str(number) for number, text in own.items() if covers(text, place.quote)]
+        instead = f"; page {', '.join(others)} has it" if others else ""
+        yield f"page {place.page} of '{name}' does not say \"{quote}\"{instead}"

@@ -1,7 +1,7 @@
 """The built-in system: passages from a vector index, and a generator that reads them."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +15,7 @@ from harness.records import Answer, Query
 from harness.sources import (
     Caption,
     Captioner,
+    Document,
     Index,
     Passages,
     build_passages,
@@ -92,6 +93,7 @@ class Rag(System):
         yield OpenRag(
             self,
             Reader(self, bench),
+            documents,
             built,
             index,
             retriever(index, self.embedder, bench.calls, self.top_k),
@@ -151,6 +153,7 @@ class OpenRag:
 
     config: Rag
     reader: Reader
+    documents: tuple[Document, ...]
     built: Passages
     index: VectorIndex
     retriever: "BaseRetriever"
@@ -173,6 +176,16 @@ class OpenRag:
     def captions(self) -> tuple[Caption, ...]:
         """What the index was told about figures."""
         return self.built.captions
+
+    @property
+    def pages(self) -> Mapping[tuple[str, int], str]:
+        """The pages of the corpus, cleaned as for the index."""
+        return {(d.name, page.number): page.text for d in self.documents for page in d.pages}
+
+    @property
+    def figures(self) -> frozenset[str]:
+        """All figures of the corpus; none where the index is made of text only."""
+        return frozenset(figure.id for d in self.documents for figure in d.figures)
 
     def answer(self, query: Query) -> Answer:
         """Retrieve, then generate."""
@@ -212,6 +225,16 @@ class HandedRag:
     def captions(self) -> tuple[Caption, ...]:
         """None: it has no index of its own."""
         return ()
+
+    @property
+    def pages(self) -> Mapping[tuple[str, int], str]:
+        """None were read: the other run's evidence was held against its corpus."""
+        return {}
+
+    @property
+    def figures(self) -> frozenset[str]:
+        """None were looked at."""
+        return frozenset()
 
     def answer(self, query: Query) -> Answer:
         """Generate from what the other run found; it has failed where that run did."""

@@ -38,6 +38,14 @@ class Answerer(Protocol):
     def captions(self) -> tuple[Caption, ...]:
         """What the index was told about figures, for a person to read."""
 
+    @property
+    def pages(self) -> Mapping[tuple[str, int], str]:
+        """(document, page) -> text of what it answers from; nothing where that is not known."""
+
+    @property
+    def figures(self) -> frozenset[str]:
+        """Ids of the figures that were looked at."""
+
     def answer(self, query: Query) -> Answer:
         """Answer one question; safe to call from several threads."""
 

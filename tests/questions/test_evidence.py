@@ -1,11 +1,12 @@
-"""Evidence that names a document which is not in the corpus."""
+"""Evidence that stands nowhere in the corpus."""
 
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from harness.errors import InputError
-from harness.questions import check_evidence, testset
+from harness.questions import check_evidence, check_places, testset
 from harness.records import EvidencePlace, Question
 
 
@@ -37,3 +38,71 @@ def test_a_document_that_is_not_there_is_refused() -> None:
 def test_a_system_without_a_corpus_is_asked_nothing() -> None:
     """What an application under test has read is not known here."""
     check_evidence(asked("report"), [])
+
+
+class TestPlaces:
+    """Pages, quotes and figures, held against what was read."""
+
+    PAGES: ClassVar = {
+        ("report", 1): "The lighthouse is 27 metres high, and stands on the northern cape.",
+        ("report", 2): "燈塔高二十七公尺，建於一九三一年。",
+    }
+    FIGURES = ("report#2.f1", "report#2.f2")
+
+    @staticmethod
+    def at(*places: EvidencePlace) -> testset.TestSet:
+        question = Question("q1", "ask", "ref", "text", evidence=places)
+        return testset.TestSet("set", Path("q.jsonl"), (question,))
+
+    def check(self, *places: EvidencePlace) -> None:
+        check_places(self.at(*places), self.PAGES, self.FIGURES)
+
+    def test_what_is_there(self) -> None:
+        """Case, blanks and width do not matter, nor does a word that differs."""
+        self.check(
+            EvidencePlace("report.pdf", 1, quote="the LIGHTHOUSE is\n27 metres tall"),
+            EvidencePlace("report", 2, quote="燈塔高二十七公尺"),
+            EvidencePlace("report", 2, figure="report#2.f1"),
+            EvidencePlace("report", 1, figure="the map"),
+        )
+
+    @pytest.mark.parametrize(
+        ("place", "said"),
+        [
+            (EvidencePlace("report", 3, quote="27 metres"), "'report' has 2 pages, and no page 3"),
+            (
+                EvidencePlace("report", 1, quote="The bridge was opened by the queen in 1902"),
+                "page 1 of 'report' does not say \"The bridge was opened by the queen in 1…\"",
+            ),
+            (
+                EvidencePlace("report", 1, quote="建於一九三一年"),
+                "page 1 of 'report' does not say \"建於一九三一年\"; page 2 has it",
+            ),
+            (
+                EvidencePlace("report", 2, figure="report#2.f3"),
+                "unknown figure on page 2 'report#2.f3' (did you mean 'report#2.f2'?); "
+                "known: report#2.f1, report#2.f2",
+            ),
+            (
+                EvidencePlace("report", 1, figure="report#2.f1"),
+                "unknown figure on page 1 'report#2.f1'; known: none",
+            ),
+        ],
+        ids=["page", "quote", "other page", "figure", "figure elsewhere"],
+    )
+    def test_what_is_not(self, place: EvidencePlace, said: str) -> None:
+        """Each slip is told with its question, and where it ought to be if that is known."""
+        with pytest.raises(InputError) as caught:
+            self.check(place)
+
+        assert str(caught.value) == f"q.jsonl: evidence of 'q1': {said}"
+
+    def test_slips_are_counted(self) -> None:
+        """The first is told, and how many follow."""
+        with pytest.raises(InputError, match=r"no page 3 \(and 2 more\)$"):
+            self.check(*(EvidencePlace("report", page, quote="27") for page in (3, 4, 5)))
+
+    def test_what_was_not_read_is_not_judged(self) -> None:
+        """Documents that the system keeps to itself, and figures where none were looked for."""
+        check_places(self.at(EvidencePlace("other", 9, quote="x")), self.PAGES, self.FIGURES)
+        check_places(self.at(EvidencePlace("report", 2, figure="report#2.f3")), self.PAGES, ())
