@@ -20,6 +20,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from harness.config.paths import PROJECT, project_path
 from harness.config.schema import STAGES, Collect, Stage, register
+from harness.config.slips import told
 from harness.errors import ConfigError, HarnessError, pick
 from harness.llm.remote_chat import refuse_secrets
 
@@ -117,11 +118,7 @@ def prepare() -> None:
 
 def say(error: Exception) -> None:
     """Print an error in one line."""
-    cause = error.__cause__ if isinstance(error.__cause__, OmegaConfBaseException) else error
-    line = " ".join(str(cause).split())
-    if "could not be converted to Integer" in line or "type 'list' " in line:
-        line += " (for a sweep write: -m key=4,9)"
-    print(f"error: {line}", file=sys.stderr)
+    print(f"error: {told(error)}", file=sys.stderr)
 
 
 def compose(name: str, overrides: Sequence[str]) -> tuple[Any, Composition]:

@@ -1,0 +1,29 @@
+"""A slip in the settings, told in the words of the command line."""
+
+from dataclasses import fields, is_dataclass
+
+from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
+
+from harness.errors import unknown
+
+
+def told(error: Exception) -> str:
+    """Return an error in one line; OmegaConf's own speak of classes instead of settings."""
+    cause = error.__cause__ if isinstance(error.__cause__, OmegaConfBaseException) else error
+    said = slip(cause) if isinstance(cause, OmegaConfBaseException) else str(cause)
+    line = " ".join(said.split())
+    if "could not be converted to Integer" in line or "type 'list' " in line:
+        line += " (for a sweep write: -m key=4,9)"
+    return line
+
+
+def slip(error: OmegaConfBaseException) -> str:
+    """Return which setting an error is about, and what is wrong with it."""
+    key = error.full_key or str(error.key or "")
+    kind = error.object_type
+    if isinstance(error, ConfigKeyError | ConfigAttributeError) and is_dataclass(kind):
+        inside, _, name = key.rpartition(".")
+        of = f"setting of {inside}" if inside else "setting"
+        return unknown(name, (field.name for field in fields(kind)), of)
+    what = str(error).partition("\n")[0]
+    return f"{key}: {what}" if key and key not in what else what

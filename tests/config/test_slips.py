@@ -1,0 +1,38 @@
+"""Slips on the command line, in its own words."""
+
+import pytest
+
+from harness.config.entry import compose, prepare
+from harness.config.slips import told
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("judge.chat.modle=x", "unknown setting of judge.chat 'modle' (did you mean 'model'?)"),
+        ("variant.topk=9", "unknown setting of variant 'topk' (did you mean 'top_k'?); known: "),
+        ("metric=[recall]", "unknown setting 'metric' (did you mean 'metrics'?); known: again, "),
+        (
+            "variant.top_k=nine",
+            "variant.top_k: Value 'nine' of type 'str' could not be converted to Integer (for a "
+            "sweep write: -m key=4,9)",
+        ),
+        (
+            "judge.chat.structured=xml",
+            "judge.chat.structured: Invalid value 'xml', expected one of [auto, json_schema, ",
+        ),
+        ("judge.chat.extra.x=1", "judge.chat.extra.x: Key 'x' is not in struct"),
+    ],
+)
+def test_slip(word: str, said: str) -> None:
+    """The setting is named as it was typed, with the nearest that there is."""
+    prepare()
+    with pytest.raises(Exception, match=".") as caught:
+        compose("evaluate", ["judge=chat", word])
+
+    assert told(caught.value).startswith(said)
+
+
+def test_other_errors_are_told_as_they_are() -> None:
+    """In one line."""
+    assert told(ValueError("no\n such thing")) == "no such thing"
