@@ -1,9 +1,21 @@
 """Slips on the command line, in its own words."""
 
+from collections.abc import Iterator
+
 import pytest
+from hydra.core.global_hydra import GlobalHydra
+from hydra.errors import HydraException
+from omegaconf.errors import OmegaConfBaseException
 
 from harness.config.entry import compose, prepare
 from harness.config.slips import told
+
+
+@pytest.fixture(autouse=True)
+def hydra() -> Iterator[None]:
+    prepare()
+    yield
+    GlobalHydra.instance().clear()
 
 
 @pytest.mark.parametrize(
@@ -26,8 +38,7 @@ from harness.config.slips import told
 )
 def test_slip(word: str, said: str) -> None:
     """The setting is named as it was typed, with the nearest that there is."""
-    prepare()
-    with pytest.raises(Exception, match=".") as caught:
+    with pytest.raises((HydraException, OmegaConfBaseException)) as caught:
         compose("evaluate", ["judge=chat", word])
 
     assert told(caught.value).startswith(said)
