@@ -86,7 +86,8 @@ class StubEndpoint:
         slots: How many requests are served at a time; the others queue. None: all.
         window: Tokens of a prompt that are read; what is beyond is cut without a word.
         embed: A text's vector; by default eight numbers from its hash.
-        fault: What becomes of each embedding request; its content is the vectors' business.
+        fault: What becomes of each embedding request, whose content is the vectors' business, and
+            of each wish for a tunnel to port 443.
         digest: What `/api/tags` says of every model in `models`.
         tls: Serves https with it.
     """
@@ -198,7 +199,8 @@ class StubEndpoint:
 
     def _reply(self, received: Received) -> Reply:
         if not received.is_chat:
-            return self.fault if received.path.endswith("/embeddings") else Reply()
+            faulty = received.path.endswith(("/embeddings", ":443"))
+            return self.fault if faulty else Reply()
         reply: str | Reply
         if isinstance(self.script, str | Reply):
             reply = self.script

@@ -68,6 +68,20 @@ class Completion:
     reasoning: str | None = None
 
 
+def count(told: object) -> int | None:
+    """Return a number of tokens as a server tells it; None for what is no such number.
+
+    >>> count(12), count("12"), count(-1), count(2**70)
+    (12, None, None, None)
+    """
+    return told if type(told) is int and 0 <= told < 2**63 else None
+
+
+def word(told: object) -> str | None:
+    """Return a text as a server tells it; None for what is no text."""
+    return told if isinstance(told, str) else None
+
+
 Outcome = Completion | EndpointError
 OnDone = Callable[[int, Outcome], None]
 """Told, in the thread that asked, of each request as it is done: its index, its outcome."""

@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -46,17 +47,25 @@ class Address:
 
 
 def is_address(base_url: str) -> bool:
-    """Say whether a base URL names a host, under a protocol that the harness speaks.
+    """Say whether a base URL names a host, and a path that more can be put behind.
+
+    A user or password in it would be written down with the run.
 
     >>> is_address("http://localhost:11434/v1"), is_address("localhost:11434/v1")
     (True, False)
     """
     try:
         parts = urlsplit(base_url)
+        host = (parts.hostname or "").encode("idna")  # raises where a label is empty or too long
         # `port` raises where it is no number, or too large.
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        named = parts.scheme in ("http", "https") and bool(host) and parts.port != 0
     except ValueError:
         return False
+    return named and "@" not in parts.netloc and not re.search(r"[\s?#]", base_url)
+
+
+class ReplyError(Exception):
+    """A reply that is not of the protocol's form."""
 
 
 class StatusError(Exception):
@@ -78,6 +87,10 @@ class Connection:
     not followed, loopback goes through no proxy, and .netrc gives nobody a key.
     """
 
+    KEEP_SECONDS = 4.0
+    """How long an idle connection is kept: common servers close theirs after five seconds, and a
+    request that meets the closing is lost."""
+
     def __init__(self, base_url: str, key: str) -> None:
         import aiohttp
 
@@ -85,9 +98,12 @@ class Connection:
         if elsewhere and elsewhere.rstrip("/") != base_url.rstrip("/"):
             log.warning("OPENAI_BASE_URL is not followed: calls go to %s as configured", base_url)
         self._base_url = base_url
+        # Headers of the session would go to a proxy too, the key among them.
+        self._headers = headers_for(base_url, key)
         self._session = aiohttp.ClientSession(
-            headers=headers_for(base_url, key),
-            connector=aiohttp.TCPConnector(limit=0, ssl=ssl_context_for(base_url)),
+            connector=aiohttp.TCPConnector(
+                limit=0, ssl=ssl_context_for(base_url), keepalive_timeout=self.KEEP_SECONDS
+            ),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None),
             proxy=proxy_for(base_url),
@@ -96,14 +112,18 @@ class Connection:
     async def request(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """Send JSON, and return the JSON of the reply.
 
-        Raises StatusError, aiohttp.ClientError or OSError; json.JSONDecodeError.
+        Raises StatusError or ReplyError, aiohttp.ClientError or OSError.
         """
-        url = self._base_url + path
-        async with self._session.request(method, url, json=body, allow_redirects=False) as reply:
-            text = await reply.text("utf-8", errors="replace")
+        async with self._session.request(
+            method, self._base_url + path, json=body, headers=self._headers, allow_redirects=False
+        ) as reply:
+            data = await reply.read()
             if reply.status >= 300:
-                raise StatusError(reply.status, reply.headers, text)
-            return json.loads(text)
+                raise StatusError(reply.status, reply.headers, data.decode("utf-8", "replace"))
+        try:
+            return json.loads(data.decode("utf-8-sig"))
+        except (ValueError, RecursionError) as error:
+            raise ReplyError(f"no JSON ({error})") from error
 
     async def close(self) -> None:
         """Close the connections."""
@@ -147,6 +167,8 @@ def proxy_for(base_url: str) -> str | None:
         return None
     known = getproxies()
     found = known.get(parts.scheme) or known.get("all")
+    if found and "://" not in found:
+        found = f"http://{found}"
     if found and (scheme := urlsplit(found).scheme) not in ("http", "https"):
         raise ConfigError(
             f"{base_url}: the environment's proxy speaks {scheme}; set {parts.scheme}_proxy to one"

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from harness.errors import EndpointError
+from harness.errors import ConfigError, EndpointError
 from harness.llm.calls import Calls
-from harness.llm.connection import Address, Connection
-from harness.llm.failures import Failure, RefusedError, ReplyError, one_line, read_failure, remedy
+from harness.llm.connection import Address, Connection, ReplyError
+from harness.llm.failures import Failure, RefusedError, one_line, read_failure, remedy
 from harness.llm.loop import run
 from harness.llm.pace import Pace
 from harness.llm.patience import Clock, Patience
@@ -210,8 +210,16 @@ _habits: dict[tuple[str, str], dict[str, Any]] = {}
 
 
 def endpoint(address: Address) -> Endpoint:
-    """Return the endpoint at the address, the same one for all who ask in this process."""
+    """Return the endpoint at the address, the same one for all who ask in this process.
+
+    Raises ConfigError where the key cannot be sent.
+    """
     key = os.environ.get(address.key_variable or "", "").strip() or NO_KEY
+    if not (key.isascii() and key.isprintable()):
+        raise ConfigError(
+            f"the environment variable {address.key_variable} holds what no key can be: a line "
+            "break, or a letter beyond ASCII"
+        )
     if (address, key) not in _endpoints:
         _endpoints[address, key] = Endpoint(address, key)
     return _endpoints[address, key]

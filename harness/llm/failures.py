@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.errors import EndpointError
-from harness.llm.connection import StatusError
+from harness.llm.connection import ReplyError, StatusError
 
 LONGEST_WAIT = 120.0
 """Seconds. A `Retry-After` beyond this is a quota that is used up, not a pause."""
@@ -25,8 +25,7 @@ _ONE_CHOICE = re.compile(r"only one completion choice", re.IGNORECASE)
 """What llama.cpp's server says to `n`, in some versions with status 500."""
 
 
-class ReplyError(Exception):
-    """A reply that is not of the protocol's form."""
+PROXY = "mend http_proxy or https_proxy, or name the host in no_proxy"
 
 
 class RefusedError(EndpointError):
@@ -51,8 +50,8 @@ class Failure:
     """Seconds that the endpoint asks to be left alone."""
     unreachable: bool = False
     """Nobody listens at the address."""
-    untrusted: bool = False
-    """Whoever answers there cannot show who it is."""
+    remedy: str = ""
+    """What the user can do, where the status does not say it."""
     too_long: bool = False
     """The prompt does not fit the model's window."""
 
@@ -64,7 +63,7 @@ class Failure:
     @property
     def hopeless(self) -> bool:
         """Whether every other request would fail alike: wrong key, no such model, no credit."""
-        return self.untrusted or (not self.retry and self.status in (401, 404, 429))
+        return not self.retry and (bool(self.remedy) or self.status in (401, 404, 407, 429))
 
 
 def read_failure(error: Exception, seconds: float) -> Failure | None:
@@ -82,8 +81,6 @@ def read_failure(error: Exception, seconds: float) -> Failure | None:
         return Failure(f"no reply within {seconds:g} s")
     if isinstance(error, ReplyError):
         return Failure(f"not a reply of this protocol: {error}")
-    if isinstance(error, json.JSONDecodeError):
-        return Failure(f"the reply is no JSON: {error}")
     if isinstance(error, ClientError | OSError):
         return _broken_connection(error)
     return None
@@ -96,14 +93,15 @@ def remedy(failure: Failure, model: str, api_key_env: str | None) -> str:
         if api_key_env
         else "set api_key_env to the name of the environment variable that holds the key"
     )
-    if failure.untrusted:
-        return "name the file of your own authority in SSL_CERT_FILE, or mend base_url"
+    if failure.remedy:
+        return failure.remedy
     if failure.unreachable:
         return "start the server, or set base_url to where it is"
     known = {
         None: "is the server well? if it is slow, raise timeout and deadline",
         401: key,
         403: key,
+        407: PROXY,
         404: f"is '{model}' there, and does base_url end where the protocol begins (/v1)?",
         429: "lower concurrency, or wait and run again: what was answered is kept",
     }
@@ -135,7 +133,7 @@ def _message(text: str) -> str:
     """Return an error reply's own words: servers put them in several places."""
     try:
         found: Any = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
     if isinstance(found, Mapping):
         found = found.get("error") or found
@@ -152,25 +150,36 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
         try:
             return max(0.0, float(value) * unit)
         except ValueError:
-            at = email.utils.parsedate_tz(value)
-            if at is not None:
-                return max(0.0, email.utils.mktime_tz(at) - time.time())
+            return _seconds_until(value)
     return None
 
 
-def _broken_connection(error: Exception) -> Failure:
-    from aiohttp import (
-        ClientConnectorCertificateError,
-        ClientConnectorDNSError,
-        ClientConnectorError,
-    )
+def _seconds_until(date: str) -> float | None:
+    """Return how far off an HTTP date is; None where it is none."""
+    try:
+        at = email.utils.parsedate_tz(date)
+        return None if at is None else max(0.0, email.utils.mktime_tz(at) - time.time())
+    except (ValueError, OverflowError):
+        return None
 
-    if isinstance(error, ClientConnectorCertificateError):
+
+def _broken_connection(error: Exception) -> Failure:
+    import aiohttp
+
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
         said = f"its certificate cannot be trusted: {one_line(str(error.certificate_error))}"
-        return Failure(said, retry=False, untrusted=True)
-    if isinstance(error, ClientConnectorDNSError):
+        remedy = "name the file of your own authority in SSL_CERT_FILE, or mend base_url"
+        return Failure(said, retry=False, remedy=remedy)
+    if isinstance(error, aiohttp.ClientHttpProxyError):
+        said = f"the proxy refuses: HTTP {error.status}"
+        return Failure(said, error.status, error.status >= 500, remedy=PROXY)
+    if isinstance(error, aiohttp.ClientProxyConnectionError):
+        return Failure("the proxy does not answer", unreachable=True, remedy=PROXY)
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
         return Failure("no such host", unreachable=True)
-    cause = error.os_error if isinstance(error, ClientConnectorError) else error
+    cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
     if isinstance(cause, ConnectionRefusedError):
         return Failure("nobody listens there", unreachable=True)
-    return Failure(f"the connection broke: {one_line(str(cause) or type(cause).__name__)}")
+    # A proxy's password is a part of its URL.
+    said = re.sub(r"//[^/@\s]*@", "//", str(cause)) or type(cause).__name__
+    return Failure(f"the connection broke: {one_line(said)}")

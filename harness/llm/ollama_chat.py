@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from harness.errors import EndpointError
 from harness.llm.calls import Calls
-from harness.llm.chat import Completion, Message, Request
+from harness.llm.chat import Completion, Message, Request, count, word
 from harness.llm.remote import PLACE
 from harness.llm.remote_chat import RemoteChat
 
@@ -128,11 +128,14 @@ def _digests_by_name(reply: dict[str, Any]) -> dict[str, str]:
 
 
 def _read(reply: dict[str, Any]) -> Completion:
+    content = reply["message"].get("content") or ""
+    if not isinstance(content, str):
+        raise TypeError("the content is no text")
     return Completion(
-        text=reply["message"].get("content") or "",
-        finish_reason=reply.get("done_reason"),
-        input_tokens=reply.get("prompt_eval_count"),
-        output_tokens=reply.get("eval_count"),
+        text=content,
+        finish_reason=word(reply.get("done_reason")),
+        input_tokens=count(reply.get("prompt_eval_count")),
+        output_tokens=count(reply.get("eval_count")),
         seconds=0.0,
-        reasoning=reply["message"].get("thinking"),
+        reasoning=word(reply["message"].get("thinking")),
     )

@@ -8,7 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness.llm.calls import Calls
-from harness.llm.chat import Completion, Message, Request, data_url
+from harness.llm.chat import Completion, Message, Request, count, data_url, word
 from harness.llm.remote_chat import RemoteChat
 
 if TYPE_CHECKING:
@@ -199,9 +199,9 @@ def _completion(choice: dict[str, Any], usage: Mapping[str, Any]) -> Completion:
     message = choice["message"]
     return Completion(
         text=_text(message.get("content")),
-        finish_reason=choice.get("finish_reason"),
-        input_tokens=usage.get("prompt_tokens"),
-        output_tokens=usage.get("completion_tokens"),
+        finish_reason=word(choice.get("finish_reason")),
+        input_tokens=count(usage.get("prompt_tokens")),
+        output_tokens=count(usage.get("completion_tokens")),
         seconds=0.0,
-        reasoning=message.get("reasoning_content") or message.get("reasoning"),
+        reasoning=word(message.get("reasoning_content") or message.get("reasoning")),
     )

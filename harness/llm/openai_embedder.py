@@ -10,6 +10,7 @@ import numpy as np
 
 from harness.errors import ContextOverflowError, EndpointError
 from harness.llm.calls import Calls, Vector
+from harness.llm.chat import count
 from harness.llm.embedder import Embedder, Role
 from harness.llm.prefixes import prefixes
 from harness.llm.remote import PLACE, Remote
@@ -130,4 +131,4 @@ def _warn_no_prefix(model: str) -> None:
 def _read(reply: dict[str, Any]) -> tuple[list[Vector], int | None]:
     data = sorted(reply["data"], key=lambda item: int(item["index"]))
     vectors = [np.array(item["embedding"], np.float32) for item in data]
-    return vectors, (reply.get("usage") or {}).get("prompt_tokens")
+    return vectors, count((reply.get("usage") or {}).get("prompt_tokens"))

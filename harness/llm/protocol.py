@@ -14,7 +14,7 @@ def departures(reply: object) -> dict[str, str]:
     from pydantic import ValidationError
 
     try:
-        completion = ChatCompletion.model_validate(reply)
+        completion = ChatCompletion.model_validate(reply, strict=True)
     except ValidationError as error:
         return {".".join(map(str, each["loc"])): each["msg"] for each in error.errors()}
     return {} if completion.usage is not None else {"usage": "not told"}

@@ -18,7 +18,18 @@ MakeRequest = Callable[..., Request]
 
 
 @pytest.mark.parametrize(
-    "url", ["localhost:11434/v1", "http//x/v1", "http://127.0.0.1:99999/v1", "http://[::1/v1", ""]
+    "url",
+    [
+        "localhost:11434/v1",
+        "http//x/v1",
+        "http://127.0.0.1:99999/v1",
+        "http://[::1/v1",
+        "http://a..b/v1",
+        "http://me:secret@models.example/v1",
+        "http://models.example/v1?api-version=1",
+        "http://models.example/v1 ",
+        "",
+    ],
 )
 def test_what_is_no_address(calls: Calls, ask: MakeRequest, url: str) -> None:
     """A slip in the address is told before anything is asked, with how to write it."""
@@ -93,6 +104,19 @@ def test_redirection_is_not_followed(calls: Calls, chat_at: MakeChat, ask: MakeR
             chat_at(stub).complete(ask(), calls)
 
     assert other.received == []
+
+
+@pytest.mark.parametrize("key", ["sk-1\nsk-2", "sk-ключ", "sk-\x07"])
+def test_what_no_key_can_be(
+    calls: Calls, chat_at: MakeChat, ask: MakeRequest, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    """A key that was pasted with too much of its file is told by its variable, and kept secret."""
+    monkeypatch.setenv("MY_KEY", key)
+    with StubEndpoint() as stub, pytest.raises(ConfigError, match="MY_KEY holds what no") as raised:
+        chat_at(stub, api_key_env="MY_KEY").complete(ask(), calls)
+
+    assert stub.received == []
+    assert key[:3] not in str(raised.value)
 
 
 class TestCertificates:
@@ -182,6 +206,62 @@ class TestProxy:
 
         assert (openai["openai-organization"], openai["openai-project"]) == ("org-1", "proj-1")
         assert not {"openai-organization", "openai-project"} & other.keys()
+
+    def test_is_not_shown_the_key(
+        self,
+        calls: Calls,
+        chat_at: MakeChat,
+        ask: MakeRequest,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        """A proxy that is to carry https sees the host, and nothing of the key."""
+        monkeypatch.setenv("MY_KEY", "sk-secret-123")
+        with StubEndpoint(fault=Reply(status=403)) as stub:
+            monkeypatch.setenv("https_proxy", stub.url)
+            chat = chat_at(stub, base_url="https://seen.example/v1", api_key_env="MY_KEY")
+            with pytest.raises(EndpointError, match="the proxy refuses: HTTP 403; mend http_proxy"):
+                chat.complete(ask(), calls)
+
+        (tunnel,) = stub.received
+        assert tunnel.path == "seen.example:443"
+        assert not {"authorization", "proxy-authorization"} & tunnel.headers.keys()
+        assert "secret" not in str(tunnel)
+
+    @pytest.mark.parametrize("scheme", ["http", "https"])
+    def test_password_is_told_to_the_proxy_alone(
+        self,
+        calls: Calls,
+        chat_at: MakeChat,
+        ask: MakeRequest,
+        monkeypatch: pytest.MonkeyPatch,
+        scheme: str,
+    ) -> None:
+        """A proxy that refuses user and password is told without them, and asked once."""
+        refusal = Reply(status=407)
+        with StubEndpoint(refusal, fault=refusal) as stub:
+            monkeypatch.setenv(f"{scheme}_proxy", stub.url.replace("//", "//me:hunter2@"))
+            chat = chat_at(stub, base_url=f"{scheme}://refused.example/v1")
+            with pytest.raises(EndpointError, match=r"HTTP 407.*; mend http_proxy") as raised:
+                chat.complete(ask(), calls)
+
+        (received,) = stub.received
+        assert received.headers["proxy-authorization"] == "Basic bWU6aHVudGVyMg=="
+        assert "hunter2" not in str(raised.value)
+
+    def test_is_down(
+        self,
+        calls: Calls,
+        chat_at: MakeChat,
+        ask: MakeRequest,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        """It is the proxy that is named, not the server behind it; a scheme may be left out."""
+        with StubEndpoint() as stub:
+            pass
+        monkeypatch.setenv("http_proxy", stub.url.removeprefix("http://"))
+        chat = chat_at(stub, base_url="http://unreached.example/v1")
+        with pytest.raises(EndpointError, match="the proxy does not answer; mend http_proxy"):
+            chat.complete(ask(), calls)
 
     def test_is_left_aside(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Where no_proxy says so, on this machine, and for another protocol."""

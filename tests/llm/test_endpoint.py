@@ -32,6 +32,10 @@ LIMITED = Reply(status=429, headers={"Retry-After": "0.1"}, error="slow down")
         Reply(raw=b'{"choices": []}'),
         Reply(raw=b"<html>bad gateway</html>", headers={"Content-Type": "text/html"}),
         Reply(raw=b"null"),
+        Reply(raw=b"[" * 100_000),
+        Reply(raw=b'{"choices": [{"message": {"content": "\xff"}}]}'),
+        Reply(raw=b'{"choices": [{"message": {"content": 27}}]}'),
+        Reply(status=503, headers={"Retry-After": "Mon, 01 Jan 99999 00:00:00 GMT"}),
     ],
     ids=[
         "500",
@@ -46,6 +50,10 @@ LIMITED = Reply(status=429, headers={"Retry-After": "0.1"}, error="slow down")
         "empty",
         "html",
         "null",
+        "deep",
+        "no UTF-8",
+        "number",
+        "far",
     ],
 )
 def test_passing_fault_is_retried(
@@ -78,6 +86,30 @@ def test_retry_after_is_honoured(calls: Calls, chat_at: MakeChat, ask: MakeReque
         first, second = stub.chats
 
     assert second.at - first.at >= 0.1
+
+
+@pytest.mark.parametrize(
+    "usage", [{"prompt_tokens": "12"}, {"completion_tokens": [9]}, {"prompt_tokens": 9.5}, {}]
+)
+def test_what_is_no_count_is_none(
+    calls: Calls, chat_at: MakeChat, ask: MakeRequest, usage: dict[str, object]
+) -> None:
+    """Tokens and reasons that a server tells in a form of its own count as not told."""
+    choice = {"message": {"content": "27 metres"}, "finish_reason": {"reason": "stop"}}
+    reply = "\ufeff" + json.dumps({"choices": [choice], "usage": usage})
+    with StubEndpoint(Reply(raw=reply.encode())) as stub:
+        completion = chat_at(stub).complete(ask(), calls)
+
+    assert completion.text == "27 metres"
+    assert (completion.finish_reason, completion.input_tokens) == (None, None)
+    assert completion.output_tokens is None
+
+
+def test_error_that_nests_too_deep(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """It is told as it is."""
+    reply = Reply(status=400, raw=b"[" * 100_000)
+    with StubEndpoint(reply) as stub, pytest.raises(EndpointError, match=r"HTTP 400: \[\[\["):
+        chat_at(stub).complete(ask(), calls)
 
 
 def test_retries_are_bounded(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:

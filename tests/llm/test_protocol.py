@@ -87,4 +87,7 @@ def test_departures() -> None:
     assert list(departures({**whole, "choices": [{**choice, "finish_reason": "eos"}]})) == [
         "choices.0.finish_reason"
     ]
+    assert list(departures({**whole, "usage": {**usage, "prompt_tokens": "9"}})) == [
+        "usage.prompt_tokens"
+    ]
     assert set(departures({"choices": []})) == {"id", "created", "model", "object"}
