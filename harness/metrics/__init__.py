@@ -12,7 +12,7 @@ from harness.metrics import generation, overall, retrieval
 from harness.metrics.assemble import assemble
 from harness.metrics.costs import COSTS
 from harness.metrics.matching import char_f1, matches, normalise
-from harness.metrics.metric import AXES, Metric, Unit
+from harness.metrics.metric import AXES, Metric
 from harness.metrics.other_rules import OTHER_RULES
 from harness.metrics.own import own_share
 from harness.metrics.refusals import is_refusal
@@ -25,7 +25,6 @@ __all__ = [
     "PRESETS",
     "Metric",
     "Scored",
-    "Unit",
     "assemble",
     "char_f1",
     "contradicted",
@@ -39,52 +38,36 @@ __all__ = [
 ]
 
 METRICS: dict[str, Metric] = {
-    "context_precision": Metric(retrieval.context_precision, Layer.RETRIEVAL, Unit.PASSAGES),
-    "context_recall": Metric(retrieval.context_recall, Layer.RETRIEVAL, Unit.REFERENCE_CLAIMS),
-    "faithfulness": Metric(generation.faithfulness, Layer.GENERATION, Unit.CLAIMS),
-    "answer_relevancy": Metric(
-        generation.answer_relevancy, Layer.GENERATION, Unit.REVERSE_QUESTIONS
-    ),
+    "context_precision": Metric(retrieval.context_precision, Layer.RETRIEVAL),
+    "context_recall": Metric(retrieval.context_recall, Layer.RETRIEVAL),
+    "faithfulness": Metric(generation.faithfulness, Layer.GENERATION),
+    "answer_relevancy": Metric(generation.answer_relevancy, Layer.GENERATION),
     "answer_match": Metric(overall.answer_match, Layer.OVERALL),
     "answer_char_f1": Metric(overall.answer_char_f1, Layer.OVERALL),
     "refusal": Metric(generation.refusal, Layer.GENERATION, higher_is_better=None),
-    "context_precision_share": Metric(
-        retrieval.context_precision_share, Layer.RETRIEVAL, Unit.PASSAGES
-    ),
+    "context_precision_share": Metric(retrieval.context_precision_share, Layer.RETRIEVAL),
     "contradiction_rate": Metric(
-        generation.contradiction_rate, Layer.GENERATION, Unit.CLAIMS, higher_is_better=False
+        generation.contradiction_rate, Layer.GENERATION, higher_is_better=False
     ),
-    "precision": Metric(overall.precision, Layer.OVERALL, Unit.CLAIMS),
-    "recall": Metric(overall.recall, Layer.OVERALL, Unit.REFERENCE_CLAIMS),
-    "f1": Metric(overall.f1, Layer.OVERALL, Unit.BOTH_CLAIMS),
-    "claim_recall": Metric(retrieval.claim_recall, Layer.RETRIEVAL, Unit.REFERENCE_CLAIMS),
-    "context_precision@ragchecker": Metric(
-        retrieval.context_precision_ragchecker, Layer.RETRIEVAL, Unit.PASSAGES
-    ),
-    "context_utilization": Metric(
-        generation.context_utilization, Layer.GENERATION, Unit.RECALLED_CLAIMS
-    ),
+    "precision": Metric(overall.precision, Layer.OVERALL),
+    "recall": Metric(overall.recall, Layer.OVERALL),
+    "f1": Metric(overall.f1, Layer.OVERALL),
+    "claim_recall": Metric(retrieval.claim_recall, Layer.RETRIEVAL),
+    "context_precision@ragchecker": Metric(retrieval.context_precision_ragchecker, Layer.RETRIEVAL),
+    "context_utilization": Metric(generation.context_utilization, Layer.GENERATION),
     "noise_sensitivity_in_relevant": Metric(
         generation.noise_sensitivity_in_relevant,
         Layer.GENERATION,
-        Unit.CLAIMS,
         higher_is_better=False,
     ),
     "noise_sensitivity_in_irrelevant": Metric(
         generation.noise_sensitivity_in_irrelevant,
         Layer.GENERATION,
-        Unit.CLAIMS,
         higher_is_better=False,
     ),
-    "hallucination": Metric(
-        generation.hallucination, Layer.GENERATION, Unit.CLAIMS, higher_is_better=False
-    ),
-    "self_knowledge": Metric(
-        generation.self_knowledge, Layer.GENERATION, Unit.CLAIMS, higher_is_better=False
-    ),
-    "faithfulness@ragchecker": Metric(
-        generation.faithfulness_ragchecker, Layer.GENERATION, Unit.CLAIMS
-    ),
+    "hallucination": Metric(generation.hallucination, Layer.GENERATION, higher_is_better=False),
+    "self_knowledge": Metric(generation.self_knowledge, Layer.GENERATION, higher_is_better=False),
+    "faithfulness@ragchecker": Metric(generation.faithfulness_ragchecker, Layer.GENERATION),
     **OTHER_RULES,
     **COSTS,
 }

@@ -3,7 +3,6 @@
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from functools import cache
 from typing import Any
 
@@ -29,18 +28,6 @@ YES_OR_NO = ("passage_useful", "noncommittal")
 """Fields whose labels are ENTAILED or UNKNOWN, never CONTRADICTED."""
 
 
-class Unit(StrEnum):
-    """What a denominator counts."""
-
-    RESPONSES = "responses"
-    CLAIMS = "claims of the response"
-    REFERENCE_CLAIMS = "claims of the reference"
-    BOTH_CLAIMS = "claims of the response and of the reference"
-    RECALLED_CLAIMS = "claims of the reference that were retrieved"
-    PASSAGES = "passages"
-    REVERSE_QUESTIONS = "reverse questions"
-
-
 @dataclass(frozen=True, slots=True)
 class Metric:
     """A named metric: `METRICS` gives the name."""
@@ -50,8 +37,6 @@ class Metric:
     come with at least one entry on each axis."""
 
     layer: Layer
-
-    unit: Unit = Unit.RESPONSES
 
     higher_is_better: bool | None = True
     """None where neither is."""

@@ -6,7 +6,7 @@ each tool's set is whole; `instead` is what the tool gives where ours is NA.
 """
 
 from harness.metrics.generation import faithfulness, faithfulness_ragchecker
-from harness.metrics.metric import Metric, Unit
+from harness.metrics.metric import Metric
 from harness.metrics.retrieval import average_precision, context_recall
 from harness.metrics.scored import (
     Scored,
@@ -91,40 +91,36 @@ FAITHFUL_CSHARP = {Status.NO_CLAIMS: 1.0, Status.NO_PASSAGES: 0.0}
 """Faithful without a claim. There that holds of claims that could not be read, too; here not."""
 
 OTHER_RULES: dict[str, Metric] = {
-    "context_precision@ragas043": Metric(
-        context_precision_epsilon, Layer.RETRIEVAL, Unit.PASSAGES
-    ),
-    "context_recall@ragas043": Metric(context_recall, Layer.RETRIEVAL, Unit.REFERENCE_CLAIMS),
-    "faithfulness@ragas043": Metric(faithfulness, Layer.GENERATION, Unit.CLAIMS),
+    "context_precision@ragas043": Metric(context_precision_epsilon, Layer.RETRIEVAL),
+    "context_recall@ragas043": Metric(context_recall, Layer.RETRIEVAL),
+    "faithfulness@ragas043": Metric(faithfulness, Layer.GENERATION),
     "answer_relevancy@ragas043": Metric(
-        answer_relevancy_ragas, Layer.GENERATION, Unit.REVERSE_QUESTIONS, bounds=COSINE,
+        answer_relevancy_ragas, Layer.GENERATION, bounds=COSINE,
         instead={Status.NO_REVERSE_QUESTIONS: 0.0},
     ),
     "factual_correctness@ragas043": Metric(
-        factual_correctness_ragas, Layer.OVERALL, Unit.BOTH_CLAIMS,
+        factual_correctness_ragas, Layer.OVERALL,
         instead={Status.NO_CLAIMS: 0.0},
     ),
-    "context_precision@dify_ja": Metric(context_precision_epsilon, Layer.RETRIEVAL, Unit.PASSAGES),
-    "context_recall@dify_ja": Metric(context_recall, Layer.RETRIEVAL, Unit.REFERENCE_CLAIMS),
-    "faithfulness@dify_ja": Metric(faithfulness, Layer.GENERATION, Unit.CLAIMS),
-    "answer_relevancy@dify_ja": Metric(
-        answer_relevancy_dify, Layer.GENERATION, Unit.REVERSE_QUESTIONS, bounds=COSINE
-    ),
+    "context_precision@dify_ja": Metric(context_precision_epsilon, Layer.RETRIEVAL),
+    "context_recall@dify_ja": Metric(context_recall, Layer.RETRIEVAL),
+    "faithfulness@dify_ja": Metric(faithfulness, Layer.GENERATION),
+    "answer_relevancy@dify_ja": Metric(answer_relevancy_dify, Layer.GENERATION, bounds=COSINE),
     "faithfulness@csharp": Metric(
-        faithfulness_ragchecker, Layer.GENERATION, Unit.CLAIMS, instead=FAITHFUL_CSHARP
+        faithfulness_ragchecker, Layer.GENERATION, instead=FAITHFUL_CSHARP
     ),
     "claim_recall@csharp": Metric(
-        faithfulness_ragchecker, Layer.GENERATION, Unit.CLAIMS, instead=FAITHFUL_CSHARP
+        faithfulness_ragchecker, Layer.GENERATION, instead=FAITHFUL_CSHARP
     ),
     "context_precision@csharp": Metric(
-        context_precision_csharp, Layer.RETRIEVAL, Unit.PASSAGES, instead=NOTHING_CSHARP
+        context_precision_csharp, Layer.RETRIEVAL, instead=NOTHING_CSHARP
     ),
     "hallucination@csharp": Metric(
-        hallucination_csharp, Layer.GENERATION, Unit.CLAIMS, higher_is_better=False,
+        hallucination_csharp, Layer.GENERATION, higher_is_better=False,
         instead=NOTHING_CSHARP,
     ),
     "overall@csharp": Metric(
-        overall_csharp, Layer.OVERALL, Unit.CLAIMS, bounds=(0.0, 100.0),
+        overall_csharp, Layer.OVERALL, bounds=(0.0, 100.0),
         instead={Status.NO_CLAIMS: 80.0, Status.NO_PASSAGES: 20.0},
     ),
 }  # fmt: skip
