@@ -6,7 +6,8 @@ from dataclasses import dataclass, fields
 from harness.errors import ConfigError, UnknownNameError, unknown
 from harness.judge.cases import Case, Kind
 from harness.judge.own import OwnCheck
-from harness.records import Evidence, Status
+from harness.metrics.evidence import Evidence
+from harness.records import Status
 
 
 @dataclass(frozen=True, slots=True)

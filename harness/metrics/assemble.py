@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from harness.metrics.evidence import Evidence
 from harness.metrics.metric import AXES
-from harness.records import Evidence, Floats, Labels, Question, Response, Status, Verdict
+from harness.records import Floats, Labels, Question, Response, Status, Verdict
 
 Rows = Mapping[tuple[int, int], Verdict]
 """(item, against) -> the row of one check."""

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from harness.metrics.evidence import Evidence
 from harness.metrics.scored import Scored
-from harness.records import Evidence, Label, Layer, Status
+from harness.records import Label, Layer, Status
 
 AXES: dict[str, tuple[Status, ...]] = {
     "response_in_passages": (Status.NO_CLAIMS, Status.NO_PASSAGES),

@@ -2,7 +2,7 @@ import pytest
 
 from harness.errors import UnknownNameError
 from harness.judge import CHECKS, Case, checks_for
-from harness.records import Evidence
+from harness.metrics.evidence import Evidence
 
 
 def test_faithfulness_needs_claims_first() -> None:

@@ -8,7 +8,8 @@ import pytest
 from harness.judge import CHECKS, JUDGES, Case, Judge, checks_for
 from harness.llm import Calls
 from harness.metrics import assemble
-from harness.records import Evidence, Passage, Question, Response, Status, Verdict
+from harness.metrics.evidence import Evidence
+from harness.records import Passage, Question, Response, Status, Verdict
 
 FIELDS = [name for name in Evidence.__dataclass_fields__ if name != "missing"]
 Other = Callable[..., Case]

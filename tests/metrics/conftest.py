@@ -5,7 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from harness.records import Evidence, Labels, Question, Response, Verdict
+from harness.metrics.evidence import Evidence
+from harness.records import Labels, Question, Response, Verdict
 
 CODES = {"E": 1, "N": 0, "C": -1}
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from harness.metrics import METRICS, PRESETS, Scored
-from harness.records import Evidence, Status
+from harness.metrics.evidence import Evidence
+from harness.records import Status
 
 Make = Callable[..., Evidence]
 CSHARP = PRESETS["csharp"]

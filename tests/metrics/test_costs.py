@@ -1,7 +1,8 @@
 """Costs: measured, never judged, and never guessed."""
 
 from harness.metrics import METRICS, Scored
-from harness.records import Evidence, Status
+from harness.metrics.evidence import Evidence
+from harness.records import Status
 
 
 def test_costs_are_what_was_measured() -> None:

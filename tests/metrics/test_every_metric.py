@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from harness.metrics import AXES, METRICS, Metric
-from harness.records import Evidence, Label, Layer, Status
+from harness.metrics.evidence import Evidence
+from harness.records import Label, Layer, Status
 
 SIZES = {
     Status.NO_CLAIMS: 3,

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from harness.metrics import METRICS, Metric, Scored, entailed, share
-from harness.records import Evidence, Labels, Layer, Status
+from harness.metrics.evidence import Evidence
+from harness.records import Labels, Layer, Status
 
 
 def test_first_reason_wins(evidence) -> None:

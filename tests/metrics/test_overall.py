@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from harness.metrics import METRICS, Scored
-from harness.records import Evidence, Status
+from harness.metrics.evidence import Evidence
+from harness.records import Status
 
 Make = Callable[..., Evidence]
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from harness.metrics import METRICS, Scored
-from harness.records import Evidence, Status
+from harness.metrics.evidence import Evidence
+from harness.records import Status
 
 GOLDEN = json.loads(
     (Path(__file__).parent.parent / "data/metrics/ragas043.json").read_text(encoding="utf-8")

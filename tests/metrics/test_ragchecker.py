@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from harness.metrics import METRICS, PRESETS
-from harness.records import Evidence, Label, Labels, Status
+from harness.metrics.evidence import Evidence
+from harness.records import Label, Labels, Status
 
 ROWS = json.loads(
     (Path(__file__).parent.parent / "data/metrics/ragchecker019.json").read_text(encoding="utf-8")

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.metrics import METRICS, PRESETS, assemble
-from harness.records import Evidence, Passage, Question, Response, Status, Verdict
+from harness.metrics.evidence import Evidence
+from harness.records import Passage, Question, Response, Status, Verdict
 
 Row = Callable[..., Verdict]
 

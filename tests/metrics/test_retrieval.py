@@ -5,8 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from harness.metrics import METRICS, Scored
+from harness.metrics.evidence import Evidence
 from harness.metrics.retrieval import context_precision
-from harness.records import Evidence, Status
+from harness.records import Status
 
 Make = Callable[..., Evidence]
 
