@@ -76,10 +76,9 @@ def ask_all(
             if isinstance(trouble := found[index], _Trouble)
             and (another := again(asks[index], trouble))
         ]
-        if not sent:
-            break
-        repaired.update(index for index, _ in sent)
-        calls.repairs[how] += len(sent)
+        if sent:
+            repaired.update(index for index, _ in sent)
+            calls.repairs[how] += len(sent)
     if repaired:
         calls.repairs["replies"] += len(repaired)
     results = (found[index] for index in range(len(asks)))
