@@ -83,8 +83,8 @@ class Connection:
     """HTTP connections to one endpoint, kept open between calls. Lives on one event loop.
 
     Made of aiohttp itself: the client of the openai package takes some four times the CPU a call,
-    and a second to import. The environment does not move a call that is configured: OPENAI_BASE_URL is
-    not followed, loopback goes through no proxy, and .netrc gives nobody a key.
+    and a second to import. The environment does not move a call that is configured:
+    OPENAI_BASE_URL is not followed, loopback goes through no proxy, and .netrc gives nobody a key.
     """
 
     KEEP_SECONDS = 4.0
