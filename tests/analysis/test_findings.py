@@ -14,6 +14,7 @@ from harness.analysis import (
     as_json,
     shown,
 )
+from harness.analysis.findings import strongest_first
 from harness.analysis.results import Finding, Severity
 from harness.records import Layer
 
@@ -37,6 +38,22 @@ def test_undefined_numbers_become_null() -> None:
 
     assert row["numbers"] == {"a": None, "b": None, "c": 0.5}
     assert row["contrast"] is None
+
+
+def test_costs_come_after_what_they_buy() -> None:
+    """Among findings of one weight, answers and scores stand before tokens and seconds."""
+    kinds = ("different", "credit", "better", "informative", "worse", "under_every_judge")
+    mixed = [Finding(kind, KINDS[kind].severity) for kind in ("deeper_rank", *kinds)]
+
+    assert [finding.kind for finding in strongest_first(mixed)] == [
+        "better",
+        "worse",
+        "under_every_judge",
+        "credit",
+        "informative",
+        "different",
+        "deeper_rank",
+    ]
 
 
 def test_runs_over_another_corpus_are_named(study: Builder) -> None:

@@ -279,7 +279,7 @@ def test_a_view_narrows_what_is_compared() -> None:
 
 def test_ranks_by_usefulness_rest_on_the_judge() -> None:
     """Without named evidence the first useful passage is what a judge calls so: A finds it at
-    rank 2 of Q, beyond the k = 1 of P, and B at rank 1."""
+    rank 2 of Q, beyond the k = 1 of P, and B at rank 1. A judge that was not asked says nothing."""
     two = tuple(Passage(f"d#{n}", "d", 1, "text", f"passage {n}") for n in (1, 2))
 
     def deep(judge: str, *labels: int) -> StudyTable:
@@ -303,3 +303,7 @@ def test_ranks_by_usefulness_rest_on_the_judge() -> None:
     assert held(found) == {("deeper_rank", None): ("A",)}
     [row] = [f for f in found.findings if f.kind == "under_some_judges"]
     assert (row.run, row.numbers, row.questions) == ("Q", {"k": 1}, ("q1",))
+
+    unasked = several(("A", deep("A", 0, 1)), ("B", deep("B")))
+    assert held(unasked) == {}
+    assert [f.kind for f in unasked.findings if f.kind.startswith("under")] == []
