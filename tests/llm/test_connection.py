@@ -15,6 +15,17 @@ from tests.stub_endpoint import Reply, StubEndpoint
 
 MakeChat = Callable[..., OpenAIChat]
 MakeRequest = Callable[..., Request]
+Reach = Callable[..., str]
+
+
+@pytest.fixture
+def reach(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> Reach:
+    """Ask a question at a stub, with these settings, and return the reply."""
+
+    def asked(stub: StubEndpoint, **fields: object) -> str:
+        return chat_at(stub, **fields).complete(ask(), calls).text
+
+    return asked
 
 
 @pytest.mark.parametrize(
@@ -47,19 +58,17 @@ def test_half_a_character_is_sent_as_its_escape(
     assert stub.chats[0].prompt == "高\ud83d"
 
 
-def test_host_that_is_not_there(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+def test_host_that_is_not_there(reach: Reach) -> None:
     """A name that does not resolve is an address to mend, like one where nobody listens."""
     with (
         StubEndpoint() as stub,
         pytest.raises(EndpointError, match="no such host; start the server, or set base_url"),
     ):
-        chat_at(stub, base_url="http://models.invalid/v1").complete(ask(), calls)
+        reach(stub, base_url="http://models.invalid/v1")
 
 
 def test_environment_does_not_move_a_call(
-    calls: Calls,
-    chat_at: MakeChat,
-    ask: MakeRequest,
+    reach: Reach,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -70,16 +79,14 @@ def test_environment_does_not_move_a_call(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-another-place")
     monkeypatch.setenv("OPENAI_ORG_ID", "org-of-another-place")
     with StubEndpoint() as stub, caplog.at_level(logging.WARNING):
-        assert chat_at(stub).complete(ask(), calls).text == "ok"
+        assert reach(stub) == "ok"
 
     assert "another-place" not in str(stub.chats[0].headers)
     assert f"OPENAI_BASE_URL is not followed: calls go to {stub.base_url}" in caplog.text
 
 
 def test_netrc_gives_nobody_a_key(
-    calls: Calls,
-    chat_at: MakeChat,
-    ask: MakeRequest,
+    reach: Reach,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
@@ -88,12 +95,12 @@ def test_netrc_gives_nobody_a_key(
     netrc.write_text("machine 127.0.0.1 login somebody password of-another-place\n")
     monkeypatch.setenv("NETRC", str(netrc))
     with StubEndpoint() as stub:
-        assert chat_at(stub).complete(ask(), calls).text == "ok"
+        assert reach(stub) == "ok"
 
     assert stub.chats[0].headers["authorization"] == "Bearer none"
 
 
-def test_redirection_is_not_followed(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+def test_redirection_is_not_followed(reach: Reach) -> None:
     """A key is not carried to another place: the address is to be mended."""
     with StubEndpoint() as other:
         moved = Reply(status=308, headers={"Location": f"{other.base_url}/chat/completions"})
@@ -101,19 +108,17 @@ def test_redirection_is_not_followed(calls: Calls, chat_at: MakeChat, ask: MakeR
             StubEndpoint(moved) as stub,
             pytest.raises(EndpointError, match="HTTP 308"),
         ):
-            chat_at(stub).complete(ask(), calls)
+            reach(stub)
 
     assert other.received == []
 
 
 @pytest.mark.parametrize("key", ["sk-1\nsk-2", "sk-ключ", "sk-\x07"])
-def test_what_no_key_can_be(
-    calls: Calls, chat_at: MakeChat, ask: MakeRequest, monkeypatch: pytest.MonkeyPatch, key: str
-) -> None:
+def test_what_no_key_can_be(reach: Reach, monkeypatch: pytest.MonkeyPatch, key: str) -> None:
     """A key that was pasted with too much of its file is told by its variable, and kept secret."""
     monkeypatch.setenv("MY_KEY", key)
     with StubEndpoint() as stub, pytest.raises(ConfigError, match="MY_KEY holds what no") as raised:
-        chat_at(stub, api_key_env="MY_KEY").complete(ask(), calls)
+        reach(stub, api_key_env="MY_KEY")
 
     assert stub.received == []
     assert key[:3] not in str(raised.value)
@@ -132,9 +137,7 @@ class TestCertificates:
         authority.issue_cert("127.0.0.1").configure_cert(context)
         return context
 
-    def test_unknown_is_refused(
-        self, calls: Calls, chat_at: MakeChat, ask: MakeRequest, tls: ssl.SSLContext
-    ) -> None:
+    def test_unknown_is_refused(self, calls: Calls, reach: Reach, tls: ssl.SSLContext) -> None:
         """A certificate that nobody vouches for ends the call, and no key is sent."""
         with (
             StubEndpoint(tls=tls) as stub,
@@ -142,16 +145,14 @@ class TestCertificates:
                 EndpointError, match=r"cannot be trusted: .*verify failed.*; name .* SSL_CERT_FILE"
             ),
         ):
-            chat_at(stub).complete(ask(), calls)
+            reach(stub)
 
         assert calls.sent == 1
         assert stub.received == []
 
     def test_authority_of_ones_own(
         self,
-        calls: Calls,
-        chat_at: MakeChat,
-        ask: MakeRequest,
+        reach: Reach,
         authority: trustme.CA,
         tls: ssl.SSLContext,
         monkeypatch: pytest.MonkeyPatch,
@@ -161,7 +162,7 @@ class TestCertificates:
         authority.cert_pem.write_to_path(tmp_path / "ca.pem")
         monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
         with StubEndpoint("under https", tls=tls) as stub:
-            assert chat_at(stub).complete(ask(), calls).text == "under https"
+            assert reach(stub) == "under https"
 
 
 class TestProxy:
@@ -175,24 +176,19 @@ class TestProxy:
 
     def test_carries_the_call(
         self,
-        calls: Calls,
-        chat_at: MakeChat,
-        ask: MakeRequest,
+        reach: Reach,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         """The proxy is sent the whole address, and gives back the reply."""
         with StubEndpoint("by proxy") as stub:
             monkeypatch.setenv("http_proxy", stub.url)
-            chat = chat_at(stub, base_url="http://models.example/v1")
-            assert chat.complete(ask(), calls).text == "by proxy"
+            assert reach(stub, base_url="http://models.example/v1") == "by proxy"
 
         assert stub.chats[0].path == "http://models.example/v1/chat/completions"
 
     def test_openai_is_told_whom_to_bill(
         self,
-        calls: Calls,
-        chat_at: MakeChat,
-        ask: MakeRequest,
+        reach: Reach,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         """Organisation and project go to api.openai.com, and nowhere else."""
@@ -201,7 +197,7 @@ class TestProxy:
         with StubEndpoint() as stub:
             monkeypatch.setenv("http_proxy", stub.url)
             for host in ("api.openai.com", "other.example"):
-                chat_at(stub, base_url=f"http://{host}/v1").complete(ask(), calls)
+                reach(stub, base_url=f"http://{host}/v1")
             openai, other = (received.headers for received in stub.chats)
 
         assert (openai["openai-organization"], openai["openai-project"]) == ("org-1", "proj-1")
@@ -209,18 +205,15 @@ class TestProxy:
 
     def test_is_not_shown_the_key(
         self,
-        calls: Calls,
-        chat_at: MakeChat,
-        ask: MakeRequest,
+        reach: Reach,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         """A proxy that is to carry https sees the host, and nothing of the key."""
         monkeypatch.setenv("MY_KEY", "sk-secret-123")
         with StubEndpoint(fault=Reply(status=403)) as stub:
             monkeypatch.setenv("https_proxy", stub.url)
-            chat = chat_at(stub, base_url="https://seen.example/v1", api_key_env="MY_KEY")
             with pytest.raises(EndpointError, match="the proxy refuses: HTTP 403; mend http_proxy"):
-                chat.complete(ask(), calls)
+                reach(stub, base_url="https://seen.example/v1", api_key_env="MY_KEY")
 
         (tunnel,) = stub.received
         assert tunnel.path == "seen.example:443"
@@ -230,9 +223,7 @@ class TestProxy:
     @pytest.mark.parametrize("scheme", ["http", "https"])
     def test_password_is_told_to_the_proxy_alone(
         self,
-        calls: Calls,
-        chat_at: MakeChat,
-        ask: MakeRequest,
+        reach: Reach,
         monkeypatch: pytest.MonkeyPatch,
         scheme: str,
     ) -> None:
@@ -240,9 +231,8 @@ class TestProxy:
         refusal = Reply(status=407)
         with StubEndpoint(refusal, fault=refusal) as stub:
             monkeypatch.setenv(f"{scheme}_proxy", stub.url.replace("//", "//me:hunter2@"))
-            chat = chat_at(stub, base_url=f"{scheme}://refused.example/v1")
             with pytest.raises(EndpointError, match=r"HTTP 407.*; mend http_proxy") as raised:
-                chat.complete(ask(), calls)
+                reach(stub, base_url=f"{scheme}://refused.example/v1")
 
         (received,) = stub.received
         assert received.headers["proxy-authorization"] == "Basic bWU6aHVudGVyMg=="
@@ -250,18 +240,15 @@ class TestProxy:
 
     def test_is_down(
         self,
-        calls: Calls,
-        chat_at: MakeChat,
-        ask: MakeRequest,
+        reach: Reach,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         """It is the proxy that is named, not the server behind it; a scheme may be left out."""
         with StubEndpoint() as stub:
             pass
         monkeypatch.setenv("http_proxy", stub.url.removeprefix("http://"))
-        chat = chat_at(stub, base_url="http://unreached.example/v1")
         with pytest.raises(EndpointError, match="the proxy does not answer; mend http_proxy"):
-            chat.complete(ask(), calls)
+            reach(stub, base_url="http://unreached.example/v1")
 
     def test_is_left_aside(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Where no_proxy says so, on this machine, and for another protocol."""
