@@ -1,6 +1,7 @@
 """The way to an endpoint: address, proxy, certificates, and what the environment may not do."""
 
 import logging
+import socket
 import ssl
 from collections.abc import Callable
 from pathlib import Path
@@ -58,13 +59,16 @@ def test_half_a_character_is_sent_as_its_escape(
     assert stub.chats[0].prompt == "高\ud83d"
 
 
-def test_host_that_is_not_there(reach: Reach) -> None:
+def test_host_that_is_not_there(reach: Reach, monkeypatch: pytest.MonkeyPatch) -> None:
     """A name that does not resolve is an address to mend, like one where nobody listens."""
-    with (
-        StubEndpoint() as stub,
-        pytest.raises(EndpointError, match="no such host; start the server, or set base_url"),
-    ):
-        reach(stub, base_url="http://models.invalid/v1")
+
+    def unknown(*_: object, **__: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    with StubEndpoint() as stub:
+        monkeypatch.setattr(socket, "getaddrinfo", unknown)
+        with pytest.raises(EndpointError, match="no such host; start the server, or set base_url"):
+            reach(stub, base_url="http://models.invalid/v1")
 
 
 def test_environment_does_not_move_a_call(
