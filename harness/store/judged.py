@@ -59,10 +59,13 @@ class Judged:
             and _cell(score) not in cells
         ]
         judges = {**self.judges, judge: self._identity(judge, identity, changed)}
-        rows = [*(v for v in self.verdicts if v.judge != judge), *kept, *stand]
-        others = [score for score in self.scores if score.judge not in (None, judge)]
-        cells_now = [*others, *kept_scores, *new]
-        after = Judged(_in_order(rows, judges), _in_order(cells_now, judges), judges)
+        their_verdicts = [verdict for verdict in self.verdicts if verdict.judge != judge]
+        their_scores = [score for score in self.scores if score.judge not in (None, judge)]
+        after = Judged(
+            _in_order([*their_verdicts, *kept, *stand], judges),
+            _in_order([*their_scores, *kept_scores, *new], judges),
+            judges,
+        )
         return after, len(unasked) - len(kept)
 
     def _identity(
