@@ -39,6 +39,8 @@ class Evaluation:
     """Labels under other settings that went, and were not asked for anew."""
     calls: Calls
     """The account of the model calls."""
+    failure: str = ""
+    """What was said of most labels that the judge's endpoint or replies did not bring."""
 
 
 def told(done: Evaluation) -> str:
@@ -173,7 +175,8 @@ def check_unread(done: Evaluation, most: float) -> None:
     if done.left or (cells_asked and len(failed) / len(cells_asked) > most):
         raise EndpointError(
             f"the judge gave no usable reply for {len(failed)} of {len(cells_asked)} cells "
-            f"(most_unread={most:g} is allowed); python -m harness.doctor tells what ails it"
+            f"(most_unread={most:g} is allowed); "
+            + (f"mostly: {done.failure}" if done.failure else "see python -m harness.doctor")
         )
 
 

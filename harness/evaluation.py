@@ -1,16 +1,19 @@
 """An evaluation: a judge's verdicts on what runs answered, and the scores they give."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import cache, partial
+from itertools import chain
 from typing import Any
 
-from harness.account import Evaluation, share_unread
+from harness.account import FAILED, Evaluation, share_unread
 from harness.config import PROJECT, Evaluate, project_path, study_path
 from harness.errors import ConfigError, RunError, unknown
 from harness.judge import CHECKS, Case, Judge, OwnCheck, checks_for, read_check
 from harness.llm import Calls
+from harness.llm.failures import one_line
 from harness.metrics import METRICS, PRESETS, Scored, assemble, own_share, resolve
 from harness.provenance import now
 from harness.questions import read_testset, select
@@ -96,7 +99,13 @@ def evaluate(settings: Evaluate, advance: Advance) -> Evaluation:
             )
         run.log_evaluation(took)
     stand = {run.name: run.scores(judge.label) for run in runs}
-    return Evaluation(stand, brought, left, dropped, calls)
+    return Evaluation(stand, brought, left, dropped, calls, commonest_failure(chain(*labels)))
+
+
+def commonest_failure(verdicts: Iterable[Verdict]) -> str:
+    """Return what was said of most labels that did not come; nothing where all did."""
+    said = Counter(v.reason for v in verdicts if v.error in FAILED and v.reason)
+    return one_line(said.most_common(1)[0][0]) if said else ""
 
 
 def scores_of(

@@ -20,19 +20,26 @@ def main(settings: "StudyRun", how: "Composition") -> None:
     from harness.account import check_unread, told
     from harness.collection import collect
     from harness.config import compose
-    from harness.errors import ConfigError
-    from harness.evaluation import evaluate
+    from harness.errors import ConfigError, pick
+    from harness.evaluation import evaluate, wanted_of
     from harness.progress import progress
+    from harness.render import LANGUAGES
     from harness.reporting import report
 
     if not settings.study.variants:
         raise ConfigError(f"study '{how.choices['study']}' lists no variants; see study.variants")
+    # A slip in what comes last is told before anything is asked.
+    planned = [
+        compose("collect", [f"variant={name}", *overrides, *words_for("collect", how)])
+        for name, *overrides in map(shlex.split, settings.study.variants)
+    ]
+    wanted_of(compose("evaluate", words_for("evaluate", how))[0].metrics)
+    pick(LANGUAGES, compose("report", words_for("report", how))[0].language, "language")
     names = []
-    for variant in settings.study.variants:
-        name, *overrides = shlex.split(variant)
-        wanted = [f"variant={name}", *overrides, *words_for("collect", how)]
+    for collected, choices in planned:
+        name = choices.choices["variant"]
         with progress(f"collect {name}") as advance:
-            run = collect(*compose("collect", wanted), advance)
+            run = collect(collected, choices, advance)
         names.append(run.name)
         print(f"collected {run.name}", flush=True)
     chosen = f"runs=[{','.join(names)}]"

@@ -173,8 +173,8 @@ class TestWindow:
 
         assert done.returncode == 1
         assert (
-            "context=131,072 is configured, but the start of a prompt of 4,096 tokens was lost; "
-            "2,048 tokens were read whole"
+            "context=131,072 is configured, but the start of a prompt of 4,096 tokens did not come "
+            "back; 2,048 tokens were read whole"
         ) in line(done, "window")
         assert "not fit for use" in done.stdout
 
@@ -182,7 +182,7 @@ class TestWindow:
         """H01: a prompt whose head is cut with status 200 is noticed by its sentinel."""
         with StubEndpoint(self.cutting(3000)) as stub:
             done = doctor(stub)
-        assert "a prompt of 4,096 tokens was lost" in line(done, "window")
+        assert "a prompt of 4,096 tokens did not come back" in line(done, "window")
         assert "set judge.chat.context=2048" in done.stdout
 
     def test_refused(self, doctor: Doctor) -> None:
@@ -195,7 +195,7 @@ class TestWindow:
 
         with StubEndpoint(script) as stub:
             done = doctor(stub)
-        assert "a prompt of 8,192 tokens was lost; 4,096" in line(done, "window")
+        assert "a prompt of 8,192 tokens did not come back; 4,096" in line(done, "window")
 
     @pytest.mark.parametrize("size", [1024, 8192])
     def test_the_prompts_have_the_size(self, size: int) -> None:

@@ -186,9 +186,18 @@ def stem(document: str) -> str:
     return re.sub(r"[^\w.-]+", "_", bare).strip("_.")
 
 
+def evened(text: str) -> str:
+    """Return a text with blanks, width and case evened out.
+
+    >>> evened("The Tower\\nis ２７ m")
+    'thetoweris27m'
+    """
+    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
 def trigrams(text: str) -> frozenset[str]:
-    """Return a text's runs of three characters, blanks, width and case evened out."""
-    even = "".join(unicodedata.normalize("NFKC", text).casefold().split())
+    """Return a text's runs of three characters, evened out."""
+    even = evened(text)
     return (
         frozenset(even[at : at + 3] for at in range(max(1, len(even) - 2))) if even else frozenset()
     )

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import hydra
+import yaml  # type: ignore[import-untyped]
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.utils import env_override
@@ -68,7 +69,7 @@ def run_stage(name: str, task: Callable[[Any, Composition], None]) -> None:
         else:
             with hydra.initialize_config_dir(str(CONF), version_base="1.3"):
                 task(*compose(name, sys.argv[1:]))
-    except (HarnessError, HydraException, OmegaConfBaseException) as error:
+    except (HarnessError, HydraException, OmegaConfBaseException, yaml.YAMLError) as error:
         if os.environ.get("HYDRA_FULL_ERROR") == "1":
             raise
         say(error)

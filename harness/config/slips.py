@@ -1,5 +1,6 @@
 """A slip in the settings, told in the words of the command line."""
 
+import re
 from dataclasses import fields, is_dataclass
 
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
@@ -9,8 +10,11 @@ from harness.errors import unknown
 
 def told(error: Exception) -> str:
     """Return an error in one line; OmegaConf's own speak of classes instead of settings."""
-    cause = error.__cause__ if isinstance(error.__cause__, OmegaConfBaseException) else error
-    said = slip(cause) if isinstance(cause, OmegaConfBaseException) else str(cause)
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, OmegaConfBaseException):
+        cause = cause.__cause__ or cause.__context__
+    file = re.match(r"In '[^']*': ", str(error))
+    said = str(error) if cause is None else (file[0] if file else "") + slip(cause)
     line = " ".join(said.split())
     if "could not be converted to Integer" in line or "type 'list' " in line:
         line += " (for a sweep write: -m key=4,9)"

@@ -151,11 +151,12 @@ def window(chat: Chat, calls: Calls) -> Point:
 
 def _too_small(size: int, whole: int, context: int | None) -> Point:
     known = f"{whole:,} tokens were read whole" if whole else "no shorter one was tried"
-    said = f"the start of a prompt of {size:,} tokens was lost; {known}"
+    said = f"the start of a prompt of {size:,} tokens did not come back; {known}"
     advice = "give the model a wider window on the server (num_ctx under chat=ollama)"
     if context is None:
         level = Level.UNFIT if size <= EXPECTED // 2 else Level.DOUBTFUL
-        advice += f", or set judge.chat.context={whole} so that what does not fit is NA"
+        if whole:
+            advice += f", or set judge.chat.context={whole} so that what does not fit is NA"
         return Point("window", level, said, advice)
     return Point("window", Level.UNFIT, f"context={context:,} is configured, but {said}", advice)
 

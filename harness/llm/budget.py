@@ -48,11 +48,18 @@ class Budget:
     prices: dict[str, Price] = field(default_factory=dict)
     """Model -> price; needed where `usd` is set."""
 
-    def check(self, spent: Spent, model: str) -> None:
+    def check(self, spent: Spent, model: str, counted: bool = True) -> None:
         """Raise BudgetError where nothing is left for one more call to `model`.
 
-        Raises ConfigError where money is limited and the model has no price.
+        Raises ConfigError where money is limited and the model has no price, and where tokens or
+        money are and its server does not count them (`counted`).
         """
+        for name in ("tokens", "usd"):
+            if getattr(self, name) is not None and not counted:
+                raise ConfigError(
+                    f"budget.{name}: the server of {model} counts no tokens, so this cannot hold;"
+                    " what was answered is kept; set budget.calls or budget.minutes in its place"
+                )
         if self.usd is not None and model not in self.prices:
             raise ConfigError(
                 f"budget.usd={self.usd:g}, but no price is known for {model};"

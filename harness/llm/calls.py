@@ -94,6 +94,8 @@ class Calls:
         self.repairs: Counter[str] = Counter()
         """Replies that could not be used as they came: how many `replies`, and how they were asked
         for again (`more_room`, `repair`, `fresh`). Remembered ones count like those asked now."""
+        self._untold: set[str] = set()
+        """Models whose server counts no tokens."""
         self._lock = threading.Lock()
         self._started = time.monotonic()
         self._database = Database(self.path, _TABLES + TABLE) if self.path is not None else None
@@ -160,7 +162,7 @@ class Calls:
                 " use cache=readwrite and a model that answers"
             )
         with self._lock:
-            self.budget.check(self.spent, model)
+            self.budget.check(self.spent, model, model not in self._untold)
             self.asked += 1
 
     def about_to_send(self) -> None:
@@ -171,6 +173,8 @@ class Calls:
     def answered(self, model: str, input_tokens: int | None, output_tokens: int | None) -> None:
         """Add to the model's tokens."""
         with self._lock:
+            if input_tokens is None:
+                self._untold.add(model)
             read, written = self.tokens.get(model, (0, 0))
             self.tokens[model] = (read + (input_tokens or 0), written + (output_tokens or 0))
 

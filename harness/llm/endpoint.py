@@ -2,6 +2,7 @@
 
 import asyncio
 import atexit
+import logging
 import os
 import random
 import time
@@ -17,6 +18,8 @@ from harness.llm.failures import Failure, RefusedError, one_line, read_failure, 
 from harness.llm.loop import run
 from harness.llm.pace import Pace
 from harness.llm.patience import Clock, Patience
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -207,6 +210,8 @@ class _Tries:
 
 _endpoints: dict[tuple[Address, str], Endpoint] = {}
 _habits: dict[tuple[str, str], dict[str, Any]] = {}
+_warned: set[str] = set()
+"""Variables that were named and are not set."""
 
 
 def endpoint(address: Address) -> Endpoint:
@@ -215,6 +220,9 @@ def endpoint(address: Address) -> Endpoint:
     Raises ConfigError where the key cannot be sent.
     """
     key = os.environ.get(address.key_variable or "", "").strip() or NO_KEY
+    if address.api_key_env and key == NO_KEY and address.api_key_env not in _warned:
+        _warned.add(address.api_key_env)
+        log.warning("%s is not set: %s is sent no key", address.api_key_env, address.base_url)
     if not (key.isascii() and key.isprintable()):
         raise ConfigError(
             f"the environment variable {address.key_variable} holds what no key can be: a line "

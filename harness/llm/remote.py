@@ -1,5 +1,6 @@
 """What all models behind a server have in common: where they are, how patiently asked."""
 
+import re
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -42,8 +43,13 @@ class Remote:
     def named(self, protocol: str) -> dict[str, object]:
         """Return what stands for a model whose weights are unknown: protocol, address, name.
 
-        Raises ConfigError where no model is named, or the address is none.
+        Raises ConfigError where no model is named, or address or variable are none.
         """
+        if self.api_key_env and not re.fullmatch(r"[A-Za-z_]\w*", self.api_key_env):
+            raise ConfigError(
+                "api_key_env is the name of an environment variable, and never the key itself:"
+                " export MY_KEY=... and set api_key_env=MY_KEY"
+            )
         if not is_address(self.base_url):
             raise ConfigError(
                 f"base_url={self.base_url} is no address; write it as http://host:port/v1"

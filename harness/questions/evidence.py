@@ -3,14 +3,20 @@
 What no variant could retrieve has a recall of 0, which would look like a result.
 """
 
+import logging
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from harness.errors import InputError, unknown
 from harness.questions.testset import TestSet
 from harness.records import EvidencePlace
 
+log = logging.getLogger(__name__)
+
 LONGEST = 40
 """Characters of a quote that an error shows."""
+
+NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 Pages = Mapping[tuple[str, int], str]
 """(document, page) -> its text."""
@@ -41,7 +47,8 @@ def check_evidence(testset: TestSet, files: Iterable[str]) -> None:
 def check_places(testset: TestSet, pages: Pages, figures: Collection[str]) -> None:
     """Raise where evidence names a page or figure that is not there, or quotes what is not on it.
 
-    A quote is there when the page holds as much of it as a passage must hold to count.
+    A quote is there when the page holds as much of it as a passage must hold to count, and every
+    number of it. One that is not there word for word is warned of.
 
     Args:
         testset: All its questions.
@@ -60,10 +67,35 @@ def check_places(testset: TestSet, pages: Pages, figures: Collection[str]) -> No
     if faults:
         more = f" (and {len(faults) - 1} more)" if faults[1:] else ""
         raise InputError(f"{testset.path}: {faults[0]}{more}")
+    loose = [
+        f"'{question.id}' \"{shortened(place.quote)}\""
+        for question in testset.questions
+        for place in question.evidence
+        if place.quote is not None and not _verbatim(place, place.quote, pages)
+    ]
+    if loose:
+        log.warning(
+            "%s: not word for word on its page: %s; half of a quote is enough to be found, but is "
+            "it the right one?",
+            testset.path,
+            ", ".join(loose),
+        )
+
+
+def shortened(quote: str) -> str:
+    """Return the beginning of a quote."""
+    return quote if len(quote) <= LONGEST else quote[: LONGEST - 1] + "…"
+
+
+def _verbatim(place: EvidencePlace, quote: str, pages: Pages) -> bool:
+    from harness.analysis.gold import evened, stem
+
+    page = pages.get((stem(place.document), place.page))
+    return page is None or evened(quote) in evened(page)
 
 
 def _faults(place: EvidencePlace, pages: Pages, figures: Collection[str]) -> Iterator[str]:
-    from harness.analysis.gold import covers, stem
+    from harness.analysis.gold import covers, evened, stem
 
     name = stem(place.document)
     own = {number: text for (document, number), text in pages.items() if document == name}
@@ -76,7 +108,11 @@ def _faults(place: EvidencePlace, pages: Pages, figures: Collection[str]) -> Ite
         if figures and place.figure not in there:
             yield unknown(place.figure, there, f"figure on page {place.page}")
     elif place.quote is not None and not covers(own[place.page], place.quote):
-        quote = place.quote if len(place.quote) <= LONGEST else place.quote[: LONGEST - 1] + "…"
         others = [str(number) for number, text in own.items() if covers(text, place.quote)]
         instead = f"; page {', '.join(others)} has it" if others else ""
-        yield f"page {place.page} of '{name}' does not say \"{quote}\"{instead}"
+        yield f"page {place.page} of '{name}' does not say \"{shortened(place.quote)}\"{instead}"
+    elif place.quote is not None:
+        held = set(NUMBER.findall(evened(own[place.page])))
+        for number in NUMBER.findall(evened(place.quote)):
+            if number not in held:
+                yield f"page {place.page} of '{name}' holds no {number}, as the quote does"

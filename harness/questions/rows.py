@@ -10,6 +10,14 @@ from pathlib import Path
 
 from harness.errors import InputError, unknown
 
+EXAMPLES = {
+    "answerable": "true or false",
+    "answers": '[["1974"], ["85", "eighty-five"]]',
+    "evidence": '[{"document": "report", "page": 3, "quote": "..."}]',
+    "tags": '["chart"]',
+}
+"""Columns of a CSV whose cells hold JSON, each with what may stand there."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -84,11 +92,13 @@ def read_csv_rows(file: Path) -> list[Row]:
         )
         if None in record or None in record.values():
             raise row.wrong("the row and the header differ in their number of cells")
-        for key in row.values.keys() & {"answers", "evidence", "tags", "answerable"}:
+        for key in sorted(row.values.keys() & EXAMPLES.keys()):
+            cell = str(row.values[key])
             try:
-                row.values[key] = json.loads(str(row.values[key]))
+                # spreadsheets write TRUE and FALSE
+                row.values[key] = json.loads(cell.lower() if key == "answerable" else cell)
             except ValueError:
-                raise row.wrong(f"the cell '{key}' must hold JSON") from None
+                raise row.wrong(f"the cell '{key}' must hold JSON: {EXAMPLES[key]}") from None
         rows.append(row)
     return rows
 

@@ -42,7 +42,8 @@ def latex(
 ) -> str:
     """Return the tables and the paragraph; KeyError for a language that `LANGUAGES` lacks.
 
-    The text needs the package booktabs, and a font with its letters where it is no English.
+    The text needs the packages booktabs and graphicx, and a font with its letters where it is no
+    English.
 
     Args:
         analysis: What the report says.
@@ -53,7 +54,8 @@ def latex(
     said = words(language, LISTED)
     return "\n\n".join(
         [
-            "% \\usepackage{booktabs}; Chinese or Japanese: xelatex and \\usepackage{xeCJK}",
+            "% \\usepackage{booktabs,graphicx}\n"
+            "% Chinese or Japanese: xelatex and \\usepackage{xeCJK}",
             ablation(analysis, facts, said),
             contrasts(analysis, facts, said),
             methods(analysis, facts, versions, said),
@@ -153,13 +155,15 @@ def table(
             r"\centering\small",
             rf"\caption{{{caption}}}",
             rf"\label{{{label}}}",
+            # As wide as the text at most.
+            r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
             rf"\begin{{tabular}}{{{columns}}}",
             r"\toprule",
             row(titles),
             r"\midrule",
             *lines,
             r"\bottomrule",
-            r"\end{tabular}",
+            r"\end{tabular}}",
             r"\end{table}",
         ]
     )

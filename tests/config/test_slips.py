@@ -47,3 +47,12 @@ def test_slip(word: str, said: str) -> None:
 def test_other_errors_are_told_as_they_are() -> None:
     """In one line."""
     assert told(ValueError("no\n such thing")) == "no such thing"
+
+
+def test_a_cause_that_lies_deeper_is_found() -> None:
+    """Hydra wraps what OmegaConf says once or twice."""
+    error = HydraException("In 'study/mine': raised while composing config")
+    error.__cause__ = HydraException("again")
+    error.__cause__.__context__ = OmegaConfBaseException("Key 'x' is not in struct")
+
+    assert told(error) == "In 'study/mine': Key 'x' is not in struct"

@@ -77,3 +77,19 @@ def test_money_needs_a_price() -> None:
     """A limit on money without the model's price cannot hold, so it is an error."""
     with pytest.raises(ConfigError, match=r"no price is known for m; write it into conf/prices"):
         Budget(usd=1.0).check(Spent(0, {}, 0.0), "m")
+
+
+@pytest.mark.parametrize("limit", [{"tokens": 5000}, {"usd": 1.0}])
+def test_tokens_that_nobody_counts_cannot_be_limited(
+    tmp_path: Path, chat_at: MakeChat, ask: MakeRequest, limit: dict[str, float]
+) -> None:
+    """A server that leaves out `usage` would be asked without end: the first reply ends it."""
+    budget = Budget(prices={"stub": Price(1.0, 1.0)}, **limit)  # type: ignore[arg-type]
+    reply = Reply(raw=b'{"choices": [{"message": {"content": "27 m"}}]}')
+    with StubEndpoint(reply) as stub, pytest.raises(ConfigError, match=r"counts no tokens, so"):
+        chat_at(stub, concurrency=1).complete_all(
+            [ask(str(i)) for i in range(20)], Calls(tmp_path, budget=budget)
+        )
+
+    assert len(stub.chats) < 4
+    assert Calls(tmp_path).size().calls["chat stub"] >= 1

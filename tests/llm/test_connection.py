@@ -128,6 +128,14 @@ def test_what_no_key_can_be(reach: Reach, monkeypatch: pytest.MonkeyPatch, key: 
     assert key[:3] not in str(raised.value)
 
 
+def test_key_in_the_place_of_its_name(reach: Reach) -> None:
+    """A key that is given as the name of its variable is refused, not shown, and not written."""
+    with StubEndpoint() as stub, pytest.raises(ConfigError, match="never the key") as raised:
+        reach(stub, api_key_env="sk-12345")
+
+    assert "sk-12345" not in str(raised.value)
+
+
 class TestCertificates:
     """Whoever answers under https must show who it is."""
 

@@ -292,12 +292,18 @@ def test_key_comes_from_the_named_variable_and_goes_nowhere_else(
 
 
 def test_absent_key_is_fine_for_a_local_server(
-    calls: Calls, chat_at: MakeChat, ask: MakeRequest, monkeypatch: pytest.MonkeyPatch
+    calls: Calls,
+    chat_at: MakeChat,
+    ask: MakeRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """A server that wants no key is sent a stand-in."""
-    monkeypatch.delenv("MY_KEY", raising=False)
+    """A server that wants no key is sent a stand-in, with a warning where one was meant."""
+    monkeypatch.delenv("ABSENT_KEY", raising=False)
     with StubEndpoint() as stub:
-        chat_at(stub, api_key_env="MY_KEY").complete(ask(), calls)
+        chat_at(stub, api_key_env="ABSENT_KEY").complete(ask(), calls)
+
+    assert f"ABSENT_KEY is not set: {stub.base_url} is sent no key" in caplog.text
 
     assert stub.chats[0].headers["authorization"] == "Bearer none"
 

@@ -57,14 +57,21 @@ class TestPlaces:
     def check(self, *places: EvidencePlace) -> None:
         check_places(self.at(*places), self.PAGES, self.FIGURES)
 
-    def test_what_is_there(self) -> None:
-        """Case, blanks and width do not matter, nor does a word that differs."""
+    def test_what_is_there(self, caplog: pytest.LogCaptureFixture) -> None:
+        """Case, blanks and width do not matter."""
         self.check(
-            EvidencePlace("report.pdf", 1, quote="the LIGHTHOUSE is\n27 metres tall"),
+            EvidencePlace("report.pdf", 1, quote="the LIGHTHOUSE is\n２７ metres"),
             EvidencePlace("report", 2, quote="燈塔高二十七公尺"),
             EvidencePlace("report", 2, figure="report#2.f1"),
             EvidencePlace("report", 1, figure="the map"),
         )
+        assert caplog.text == ""
+
+    def test_what_is_there_but_for_a_word(self, caplog: pytest.LogCaptureFixture) -> None:
+        """It would be found, and may be a slip all the same: a warning names it."""
+        self.check(EvidencePlace("report", 1, quote="the lighthouse is 27 metres wide"))
+
+        assert "word for word on its page: 'q1' \"the lighthouse is 27 metres wide\"" in caplog.text
 
     @pytest.mark.parametrize(
         ("place", "said"),
@@ -84,11 +91,15 @@ class TestPlaces:
                 "known: report#2.f1, report#2.f2",
             ),
             (
+                EvidencePlace("report", 1, quote="The lighthouse is 28 metres high"),
+                "page 1 of 'report' holds no 28, as the quote does",
+            ),
+            (
                 EvidencePlace("report", 1, figure="report#2.f1"),
                 "unknown figure on page 1 'report#2.f1'; known: none",
             ),
         ],
-        ids=["page", "quote", "other page", "figure", "figure elsewhere"],
+        ids=["page", "quote", "other page", "figure", "number", "figure elsewhere"],
     )
     def test_what_is_not(self, place: EvidencePlace, said: str) -> None:
         """Each slip is told with its question, and where it ought to be if that is known."""
