@@ -5,6 +5,7 @@ What no variant could retrieve has a recall of 0, which would look like a result
 
 import logging
 import re
+import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from harness.errors import InputError, unknown
@@ -87,6 +88,14 @@ def shortened(quote: str) -> str:
     return quote if len(quote) <= LONGEST else quote[: LONGEST - 1] + "…"
 
 
+def _holds_number(text: str, number: str) -> bool:
+    """Whether a number stands in a text, also where a blank was read into one of the two."""
+    from harness.analysis.gold import evened
+
+    whole = re.compile(rf"(?<!\d){re.escape(evened(number))}(?!\d)")
+    return any(map(whole.search, (unicodedata.normalize("NFKC", text), evened(text))))
+
+
 def _verbatim(place: EvidencePlace, quote: str, pages: Pages) -> bool:
     from harness.analysis.gold import evened, stem
 
@@ -95,7 +104,7 @@ def _verbatim(place: EvidencePlace, quote: str, pages: Pages) -> bool:
 
 
 def _faults(place: EvidencePlace, pages: Pages, figures: Collection[str]) -> Iterator[str]:
-    from harness.analysis.gold import covers, evened, stem
+    from harness.analysis.gold import covers, stem
 
     name = stem(place.document)
     own = {number: text for (document, number), text in pages.items() if document == name}
@@ -111,8 +120,7 @@ def _faults(place: EvidencePlace, pages: Pages, figures: Collection[str]) -> Ite
         others = [str(number) for number, text in own.items() if covers(text, place.quote)]
         instead = f"; page {', '.join(others)} has it" if others else ""
         yield f"page {place.page} of '{name}' does not say \"{shortened(place.quote)}\"{instead}"
-    elif place.quote is not None:
-        held = set(NUMBER.findall(evened(own[place.page])))
-        for number in NUMBER.findall(evened(place.quote)):
-            if number not in held:
+    elif place.quote is not None and not _verbatim(place, place.quote, pages):
+        for number in NUMBER.findall(place.quote):
+            if not _holds_number(own[place.page], number):
                 yield f"page {place.page} of '{name}' holds no {number}, as the quote does"

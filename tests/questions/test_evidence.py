@@ -46,6 +46,7 @@ class TestPlaces:
     PAGES: ClassVar = {
         ("report", 1): "The lighthouse is 27 metres high, and stands on the northern cape.",
         ("report", 2): "燈塔高二十七公尺，建於一九三一年。",
+        ("table", 1): "Height 53.6 37.5 15.4\nDepth 1, 200",
     }
     FIGURES = ("report#2.f1", "report#2.f2")
 
@@ -64,12 +65,16 @@ class TestPlaces:
             EvidencePlace("report", 2, quote="燈塔高二十七公尺"),
             EvidencePlace("report", 2, figure="report#2.f1"),
             EvidencePlace("report", 1, figure="the map"),
+            EvidencePlace("table", 1, quote="Height 53.6 37.5 15.4"),
         )
         assert caplog.text == ""
 
     def test_what_is_there_but_for_a_word(self, caplog: pytest.LogCaptureFixture) -> None:
         """It would be found, and may be a slip all the same: a warning names it."""
-        self.check(EvidencePlace("report", 1, quote="the lighthouse is 27 metres wide"))
+        self.check(
+            EvidencePlace("report", 1, quote="the lighthouse is 27 metres wide"),
+            EvidencePlace("table", 1, quote="Heights 37.5 15.4 Depth 1,200"),
+        )
 
         assert "word for word on its page: 'q1' \"the lighthouse is 27 metres wide\"" in caplog.text
 
