@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from harness.metrics import METRICS
-from harness.questions import read_testset
+from harness.questions import check_places, read_testset
 from harness.records import Question
+from harness.sources import read_corpus
 
 ROOT = Path(__file__).parent.parent / "testsets"
 SIZES = {"plurality": 13, "census": 15}
@@ -85,6 +86,18 @@ def test_source_agrees_with_evidence(name: str, question: Question) -> None:
     assert bool(question.answers) == question.answerable
     if question.source == "image":
         assert all(place.figure for place in question.evidence)
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_evidence_passes_as_collecting_checks_it(
+    name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """In the text that is read for an index, too, each quote stands word for word."""
+    documents = read_corpus([str(ROOT / name / "documents")], figures=False)
+    read = {(d.name, page.number): page.text for d in documents for page in d.pages}
+    check_places(read_testset(ROOT / name), read, ())
+
+    assert caplog.text == ""
 
 
 @each_question
