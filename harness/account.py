@@ -3,49 +3,64 @@
 import json
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 from harness.errors import EndpointError
 from harness.llm import Calls
-from harness.records import Score, Status
+from harness.records import LOST, Score, Status
 
 WIDTH = 100
 """Columns of what is printed, but of a command to be pasted."""
 
-FAILED = (Status.JUDGE_UNPARSABLE, Status.JUDGE_INCOMPLETE, Status.JUDGE_FAILED)
+FAILED = LOST - {Status.BUDGET}
 """Reasons that lie with the judge and its endpoint, so that another judge may do better."""
-
-UNREAD = (*FAILED, Status.BUDGET)
-"""Reasons for which the same answers may have a score another time."""
 
 WAYS = {"more_room": "with more room", "repair": "told what was wrong", "fresh": "afresh"}
 """How a reply that cannot be used is asked for again, in words."""
 
 
 @dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an evaluation came to in one run."""
+
+    stands: Sequence[Score]
+    """What the judge has been asked so far, and what needed no judge."""
+    brought: Sequence[Score]
+    """What this evaluation came to by itself, also where former scores stand."""
+    cut: Collection[tuple[str, int]]
+    """Question and repeat of each answer that ended for want of room."""
+    left: bool
+    """Whether labels under other settings stayed, as too little came to replace them."""
+    dropped: int
+    """Labels under other settings that went, and were not asked for anew."""
+
+    @property
+    def judged(self) -> list[Score]:
+        """The cells that the judge was asked for."""
+        return [score for score in self.brought if score.judge is not None]
+
+
+@dataclass(frozen=True, slots=True)
 class Evaluation:
     """What was done."""
 
-    scores: Mapping[str, Sequence[Score]]
-    """Run -> what the judge has been asked so far, and what needed no judge."""
-    brought: Mapping[str, Sequence[Score]]
-    """Run -> what this evaluation came to by itself, also where former scores stand."""
-    left: Sequence[str]
-    """Runs whose labels under other settings stayed, as too little came to replace them."""
-    dropped: int
-    """Labels under other settings that went, and were not asked for anew."""
+    runs: Mapping[str, Outcome]
     calls: Calls
     """The account of the model calls."""
     failure: str = ""
     """What was said of most labels that the judge's endpoint or replies did not bring."""
 
+    @property
+    def judged(self) -> list[Score]:
+        """The cells that the judge was asked for."""
+        return [score for outcome in self.runs.values() for score in outcome.judged]
+
 
 def told(done: Evaluation) -> str:
     """Say how many cells of each run are scored, what was asked and what had to be repaired."""
-    lines = [f"{run}: {cells(found)}" for run, found in done.scores.items()]
+    lines = [f"{run}: {cells(outcome.stands)}" for run, outcome in done.runs.items()]
     lines += [*asked(done.calls), *repaired(done.calls), *stayed(done), *spent_up(done)]
     return "\n".join(map(folded, lines))
 
@@ -54,11 +69,13 @@ def stayed(done: Evaluation) -> Iterator[str]:
     """Yield how many former scores stand for want of new ones, and what went for good."""
     kept: Counter[str] = Counter()
     withheld = 0
-    for run in done.brought.keys() - done.left:
-        stands = {key(score): score.value for score in done.scores[run]}
-        for score in done.brought[run]:
+    for outcome in done.runs.values():
+        if outcome.left:
+            continue
+        stands = {key(score): score.value for score in outcome.stands}
+        for score in outcome.brought:
             value = stands.get(key(score))
-            if score.status in UNREAD and value is not None:
+            if score.status in LOST and value is not None:
                 kept[score.status] += 1
             withheld += value is None and score.value is not None
     if kept:
@@ -69,11 +86,12 @@ def stayed(done: Evaluation) -> Iterator[str]:
             f"withheld: {withheld} scores, as the claims came out otherwise than those that former "
             "labels rest on; evaluate the metrics that rest on them together"
         )
-    for run in done.left:
-        yield f"{run}: left as it was, as too few labels came to replace what the judge had said"
-    if done.dropped:
+    for run, outcome in done.runs.items():
+        if outcome.left:
+            yield f"{run}: left as it was, as too few labels came to replace what was said before"
+    if dropped := sum(outcome.dropped for outcome in done.runs.values()):
         yield (
-            f"dropped: {done.dropped} labels under the judge's former settings that this "
+            f"dropped: {dropped} labels under the judge's former settings that this "
             "evaluation did not ask for anew"
         )
 
@@ -85,20 +103,15 @@ def key(score: Score) -> tuple[str, int, str]:
 
 def spent_up(done: Evaluation) -> Iterator[str]:
     """Yield that the budget ended the evaluation, and how to go on; nothing where it did not."""
-    missing = [score for score in judged(done) if score.status is Status.BUDGET]
+    missing = [score for score in done.judged if score.status is Status.BUDGET]
     if missing:
         budget = done.calls.budget
         limits = {name: getattr(budget, name) for name in ("calls", "tokens", "usd", "minutes")}
         set_to = [f"budget.{name}={most:g}" for name, most in limits.items() if most is not None]
         yield (
-            f"budget spent: {len(missing)} of {len(judged(done))} cells were not asked to the end; "
+            f"budget spent: {len(missing)} of {len(done.judged)} cells were not asked to the end; "
             f"raise {' or '.join(set_to)} and give the same command again, which asks only these"
         )
-
-
-def judged(done: Evaluation) -> list[Score]:
-    """Return the cells that a judge was asked for in this evaluation."""
-    return [score for score in chain(*done.brought.values()) if score.judge is not None]
 
 
 def cells(scores: Sequence[Score]) -> str:
@@ -170,16 +183,32 @@ def check_unread(done: Evaluation, most: float) -> None:
     A cell counts also where an earlier score stands in it; so does a run whose labels could not
     be replaced. A budget that is spent is no failure: it ends the evaluation as it was asked to.
     """
-    cells_asked = judged(done)
-    failed = [score for score in cells_asked if score.status in FAILED]
-    if done.left or (cells_asked and len(failed) / len(cells_asked) > most):
+    cells_asked = len(done.judged)
+    failed = sum(len(lost(one.judged, one.cut, FAILED)) for one in done.runs.values())
+    left = any(outcome.left for outcome in done.runs.values())
+    if left or failed > most * cells_asked:
         raise EndpointError(
-            f"the judge gave no usable reply for {len(failed)} of {len(cells_asked)} cells "
+            f"the judge gave no usable reply for {failed} of {cells_asked} cells "
             f"(most_unread={most:g} is allowed); "
             + (f"mostly: {done.failure}" if done.failure else "see python -m harness.doctor")
         )
 
 
-def share_unread(scores: Sequence[Score]) -> float:
-    """Return the share of cells that could not be read; 0 of none."""
-    return sum(score.status in UNREAD for score in scores) / len(scores) if scores else 0.0
+def lost(
+    judged: Iterable[Score],
+    cut: Collection[tuple[str, int]],
+    reasons: Collection[Status] = LOST,
+) -> list[Score]:
+    """Return those of a run's judged cells that came to nothing and may yet have a score.
+
+    What is NA because the answer itself was cut is not among them: no judge does better there.
+    """
+    return [
+        score
+        for score in judged
+        if score.status in reasons
+        and (
+            score.status is not Status.CONTEXT_OVERFLOW
+            or (score.question_id, score.repeat) not in cut
+        )
+    ]

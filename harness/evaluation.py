@@ -8,7 +8,7 @@ from functools import cache, partial
 from itertools import chain
 from typing import Any
 
-from harness.account import FAILED, Evaluation, share_unread
+from harness.account import FAILED, Evaluation, Outcome, lost
 from harness.config import PROJECT, Evaluate, project_path, study_path
 from harness.errors import ConfigError, RunError, unknown
 from harness.judge import CHECKS, Case, Judge, OwnCheck, checks_for, read_check
@@ -32,6 +32,11 @@ class Item:
     run: Run
     question: Question
     response: Response
+
+    @property
+    def failed(self) -> bool:
+        """Whether the system gave no answer, so that there is nothing to judge."""
+        return self.response.response is None
 
     @property
     def case(self) -> Case:
@@ -74,32 +79,32 @@ def evaluate(settings: Evaluate, advance: Advance) -> Evaluation:
     identity = identity_of(judge, wanted)
     check_same_judge(judge, identity, runs, settings)
     answers = {run: run.answers for run in runs}
-    items = [item for run in runs for item in items_of(run, settings)]
-    asked = [item for item in items if item.response.response is not None]
+    items = {run: items_of(run, settings) for run in runs}
+    asked = [item for mine in items.values() for item in mine if not item.failed]
     folder = project_path(settings.root) / ".cache"
     with closing(Calls(folder, settings.cache, settings.budget)) as calls:
         cases = [item.case for item in asked]
         labels = judge.judge(cases, wanted.checks, calls, advance, wanted.own)
     took = record(judge, wanted, runs, calls)
     verdicts = {id(item): rows for item, rows in zip(asked, labels, strict=True)}
-    brought: dict[str, list[Score]] = {}
-    left: list[str] = []
-    dropped = 0
-    for run in runs:
-        mine = [item for item in items if item.run == run]
+    outcomes = {}
+    for run, mine in items.items():
         rows = [verdict for item in mine for verdict in verdicts.get(id(item), [])]
         scores = cache(partial(scores_of, mine, wanted, judge))
-        new = scores(tuple(rows))
-        brought[run.name] = new
-        if settings.again and unread_anew(run, judge, identity, new) > settings.most_unread:
-            left.append(run.name)
-        else:
-            dropped += run.write_evaluation(
+        brought = scores(tuple(rows))
+        cut = {(one.question_id, one.repeat) for item in mine if (one := item.response).cut}
+        anew = replaced(run, judge, identity, brought)
+        left = settings.again and len(lost(anew, cut)) > settings.most_unread * len(anew)
+        dropped = (
+            0
+            if left
+            else run.write_evaluation(
                 judge.label, identity, rows, scores, answers[run], settings.again
             )
+        )
         run.log_evaluation(took)
-    stand = {run.name: run.scores(judge.label) for run in runs}
-    return Evaluation(stand, brought, left, dropped, calls, commonest_failure(chain(*labels)))
+        outcomes[run.name] = Outcome(run.scores(judge.label), brought, cut, left, dropped)
+    return Evaluation(outcomes, calls, commonest_failure(chain(*labels)))
 
 
 def commonest_failure(verdicts: Iterable[Verdict]) -> str:
@@ -120,14 +125,14 @@ def scores_of(
     return found
 
 
-def unread_anew(
-    run: Run, judge: Judge, identity: Mapping[str, Any], scores: Sequence[Score]
-) -> float:
-    """Return the share of unread cells among those whose former labels are to be replaced."""
+def replaced(
+    run: Run, judge: Judge, identity: Mapping[str, Any], scores: Iterable[Score]
+) -> list[Score]:
+    """Return the scores that stand for labels under other settings; none where there are none."""
     changed = run.changed(judge.label, identity)
     if not changed.settings:
-        return 0.0
-    return share_unread([s for s in scores if s.judge is not None and not changed.keeps(s.metric)])
+        return []
+    return [s for s in scores if s.judge is not None and not changed.keeps(s.metric)]
 
 
 def wanted_of(names: Sequence[str]) -> Wanted:

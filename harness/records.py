@@ -61,6 +61,19 @@ class Status(StrEnum):
     """An embedding of length zero has no direction, so no similarity."""
 
 
+LOST = frozenset(
+    {
+        Status.BUDGET,
+        Status.CONTEXT_OVERFLOW,
+        Status.JUDGE_ECHO,
+        Status.JUDGE_FAILED,
+        Status.JUDGE_INCOMPLETE,
+        Status.JUDGE_UNPARSABLE,
+    }
+)
+"""Reasons of a label that could not be had; others, as `no_claims`, are what the judge found."""
+
+
 @dataclass(frozen=True, slots=True)
 class EvidencePlace:
     """Where in the corpus the answer stands, as a person verified it."""
@@ -160,6 +173,11 @@ class Response:
     def k_returned(self) -> int:
         """Passages that came back; fewer than `k_requested` where the corpus is smaller."""
         return len(self.passages)
+
+    @property
+    def cut(self) -> bool:
+        """Whether the answer ended for want of room."""
+        return self.finish_reason == "length"
 
 
 @dataclass(frozen=True, slots=True)

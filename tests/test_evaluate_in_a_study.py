@@ -84,3 +84,16 @@ def test_most_unread(run_study: RunStudy, study: Study, stub: StubEndpoint) -> N
 
     assert run_study("most_unread=1").returncode == 0
     assert len(Run(study.run(RUN)).evaluations()) == 2
+
+
+def test_a_window_too_small_for_the_judge(
+    run_study: RunStudy, study: Study, stub: StubEndpoint
+) -> None:
+    """Labels that the judge's window has no room for end the study, and say what there was."""
+    done = run_study("judge.chat.context=64")
+
+    assert done.returncode == 1
+    assert "no usable reply for 3 of 3 cells" in done.stderr
+    assert "but the window holds 64 (context=64)" in done.stderr
+    assert stub.chats == []
+    assert statuses(study) == ["context_overflow"] * 3

@@ -52,7 +52,7 @@ def assemble(response: Response, question: Question, verdicts: Iterable[Verdict]
         known[name] = Status.NOT_MEASURED if value is None else float(value)
     if not question.answerable:
         known |= dict.fromkeys(OF_RETRIEVAL, Status.NO_REFERENCE_CLAIMS)
-    if response.finish_reason == "length":
+    if response.cut:
         known |= dict.fromkeys(OF_THE_RESPONSE, Status.CONTEXT_OVERFLOW)
     if response.response is None:
         known = dict.fromkeys(known, Status.NOT_ANSWERED)

@@ -4,19 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from harness.metrics.metric import AXES
-from harness.records import Status, Verdict
-
-LOST = frozenset(
-    {
-        Status.BUDGET,
-        Status.CONTEXT_OVERFLOW,
-        Status.JUDGE_ECHO,
-        Status.JUDGE_FAILED,
-        Status.JUDGE_INCOMPLETE,
-        Status.JUDGE_UNPARSABLE,
-    }
-)
-"""Reasons of a label that could not be had; others, as `no_claims`, are what the judge found."""
+from harness.records import LOST, Status, Verdict
 
 Checks = Mapping[str, Sequence[Verdict]]
 """Check -> its rows on one response."""

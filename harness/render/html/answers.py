@@ -104,7 +104,7 @@ def texts(spoken: Sequence[Spoken]) -> tuple[Text, ...]:
             runs=tuple((one.name, one.mark) for one in same),
             text=text,
             error=error,
-            cut=any(one.response.finish_reason == "length" for one in same),
+            cut=any(one.response.cut for one in same),
             pieces=None if None in (base, text) or text == base else differences(base, text),  # type: ignore[arg-type]
             first=text == base,
             claims=tuple(claims(same, "response")),
