@@ -71,6 +71,8 @@ class Reply:
     """Never answer."""
     cut: bool = False
     """Close the connection in the middle of the body."""
+    stray: bytes = b""
+    """Sent on the same connection a little later, unasked."""
 
 
 Script = str | Reply | Sequence[str | Reply] | Callable[[Received], str | Reply]
@@ -117,6 +119,8 @@ class StubEndpoint:
         self.most_at_once = 0
         """Most requests that were ever served at the same time."""
         self.connections: set[_Connection] = set()
+        self.strayed = threading.Event()
+        """Set once something was sent unasked."""
         self.serving = 0
         """Requests that are being served now."""
         self._turn = 0
@@ -172,8 +176,8 @@ class StubEndpoint:
         for connection in list(self.connections):
             connection.transport.abort()
 
-    async def answer(self, received: Received) -> tuple[bytes, bool]:
-        """Return the bytes to send, and whether the connection then goes on."""
+    async def answer(self, received: Received) -> tuple[bytes, Reply]:
+        """Return the bytes to send, and the reply that they are of."""
         self.received.append(received)
         # The latency counts from the arrival, or from its turn where a request has to queue.
         queues = self._gate.locked()
@@ -193,9 +197,7 @@ class StubEndpoint:
         head = [f"HTTP/1.1 {reply.status} scripted", "Content-Type: application/json"]
         head += [f"{name}: {value}" for name, value in reply.headers.items()]
         head += [f"Content-Length: {len(body)}", "", ""]
-        return "\r\n".join(head).encode() + (body[: len(body) // 2] if reply.cut else body), (
-            not reply.cut
-        )
+        return "\r\n".join(head).encode() + (body[: len(body) // 2] if reply.cut else body), (reply)
 
     def _reply(self, received: Received) -> Reply:
         if not received.is_chat:
@@ -325,10 +327,14 @@ class _Connection(asyncio.Protocol):
         self.task = asyncio.get_running_loop().create_task(self._answer(received))
 
     async def _answer(self, received: Received) -> None:
-        reply, goes_on = await self.stub.answer(received)
-        self.transport.write(reply)
-        if not goes_on:
+        sent, reply = await self.stub.answer(received)
+        self.transport.write(sent)
+        if reply.cut:
             self.transport.close()
+        elif reply.stray:
+            await asyncio.sleep(0.02)
+            self.transport.write(reply.stray)
+            self.stub.strayed.set()
 
 
 def main() -> None:

@@ -14,6 +14,8 @@ from harness.errors import ConfigError
 if TYPE_CHECKING:
     from ssl import SSLContext
 
+    from aiohttp import ClientRequest
+
 log = logging.getLogger(__name__)
 
 OPENAI_HOST = "api.openai.com"
@@ -107,6 +109,7 @@ class Connection:
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None),
             proxy=proxy_for(base_url),
+            request_class=wary_request(),
         )
 
     async def request(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
@@ -128,6 +131,23 @@ class Connection:
     async def close(self) -> None:
         """Close the connections."""
         await self._session.close()
+
+
+def wary_request() -> "type[ClientRequest]":
+    """Return aiohttp's request, refusing a connection on which something came unasked.
+
+    aiohttp would take what came for the reply: another question's answer, in the worst case.
+    """
+    import aiohttp
+
+    class Wary(aiohttp.ClientRequest):
+        async def send(self, conn: "aiohttp.connector.Connection") -> aiohttp.ClientResponse:
+            if conn.protocol is not None and conn.protocol.should_close:
+                conn.close()
+                raise aiohttp.ClientConnectionError("the server sent something nobody asked for")
+            return await super().send(conn)
+
+    return Wary
 
 
 def headers_for(base_url: str, key: str) -> dict[str, str]:

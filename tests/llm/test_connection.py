@@ -3,6 +3,7 @@
 import logging
 import socket
 import ssl
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -102,6 +103,22 @@ def test_netrc_gives_nobody_a_key(
         assert reach(stub) == "ok"
 
     assert stub.chats[0].headers["authorization"] == "Bearer none"
+
+
+def test_what_nobody_asked_for_is_no_reply(
+    calls: Calls, chat_at: MakeChat, ask: MakeRequest
+) -> None:
+    """A reply that comes on an idle connection is not taken for the next question's."""
+    stray = b'{"choices": [{"message": {"content": "of another question"}}]}'
+    late = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(stray), stray)
+    with StubEndpoint([Reply("first", stray=late), "second"]) as stub:
+        chat = chat_at(stub)
+        first = chat.complete(ask("1"), calls).text
+        assert stub.strayed.wait(10)
+        time.sleep(0.2)
+        second = chat.complete(ask("2"), calls).text
+
+    assert (first, second) == ("first", "second")
 
 
 def test_redirection_is_not_followed(reach: Reach) -> None:
