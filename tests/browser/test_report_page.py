@@ -128,30 +128,10 @@ def test_the_keyboard_is_enough(browser: Any, file: Path) -> None:
 
 
 def test_a_link_opens_the_fold_it_leads_to(browser: Any, file: Path) -> None:
-    """From the grid to a question that is folded."""
+    """From the grid to a question that is folded; the browser tells the page a moment later."""
     opened = Opened(browser, file)
+    assert opened.page.locator("#question-3[open]").count() == 0
     opened.page.locator("table.grid a[href='#question-3']").click()
 
-    assert opened.page.locator("#question-3").get_attribute("open") is not None
+    opened.page.locator("#question-3[open]").wait_for(state="attached")
     opened.context.close()
-
-
-def test_a_long_study_opens_soon(browser: Any, tmp_path: Path) -> None:
-    """A hundred questions under twelve variants cost the browser under two seconds.
-
-    Its thread's own time is taken, since other processes share the machine.
-    """
-    file = tmp_path / "index.html"
-    study = shown(
-        names=tuple(f"v{at}" for at in range(12)), ids=tuple(f"q{at}" for at in range(100))
-    )
-    file.write_text(study.page(), "utf-8")
-    context = browser.new_context()
-    page = context.new_page()
-    session = context.new_cdp_session(page)
-    session.send("Performance.enable", {"timeDomain": "threadTicks"})
-    page.goto(file.as_uri())
-    measured = session.send("Performance.getMetrics")["metrics"]
-    context.close()
-
-    assert next(one["value"] for one in measured if one["name"] == "TaskDuration") < 2

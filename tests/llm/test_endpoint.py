@@ -230,20 +230,20 @@ def test_given_up_endpoint_gets_another_chance(
 def test_deadline_holds_over_all_tries(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
     """Case H07: a server that hangs costs the deadline and no more, and each try is counted."""
     with StubEndpoint(Reply(hang=True)) as stub:
-        chat = chat_at(stub, timeout=0.1, deadline=0.25)
+        chat = chat_at(stub, timeout=0.4, deadline=1.0)
         started = time.perf_counter()
         with pytest.raises(EndpointError, match="no reply within"):
             chat.complete(ask(), calls)
         seconds = time.perf_counter() - started
 
-    assert 0.25 <= seconds < 5.0
+    assert 1.0 <= seconds < 20.0
     assert calls.sent in (2, 3)  # on a busy machine a try may end late
 
 
 def test_hang_is_tried_again(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
     """A request that hangs is asked anew, and the second try answers."""
     with StubEndpoint([Reply(hang=True), "ok"]) as stub:
-        assert chat_at(stub, timeout=0.1).complete(ask(), calls).text == "ok"
+        assert chat_at(stub, timeout=0.4).complete(ask(), calls).text == "ok"
 
 
 def test_queueing_is_not_held_against_a_call(

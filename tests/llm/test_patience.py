@@ -77,19 +77,19 @@ def test_clock_rings_at_the_deadline_that_was_moved() -> None:
 
     async def wait(clock: Clock) -> None:
         async with clock:
-            await asyncio.sleep(0.06)
+            await asyncio.sleep(0.2)
             clock.another_answered()
             await asyncio.sleep(10.0)
 
     async def main() -> tuple[float, float]:
-        clock = Clock(lambda: 0.1, ahead=1)
+        clock = Clock(lambda: 1.0, ahead=1)
         first = clock.deadline
         with pytest.raises(TimeoutError):
             await wait(clock)
         return first, asyncio.get_running_loop().time()
 
     first, rang = asyncio.run(main())
-    assert first + 0.04 < rang < first + 5.0
+    assert first + 0.1 < rang < first + 9.0
 
 
 def test_clock_follows_what_is_allowed_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
