@@ -2,67 +2,26 @@
 
 import json
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from harness.asking import Advance, ask_all, failures
-from harness.config import (
-    PROJECT,
-    Collect,
-    Composition,
-    factors_of,
-    fingerprint,
-    neutral_keys,
-    plain,
-    project_path,
-    run_name,
-    shown_path,
-    study_path,
-    testset_path,
-)
-from harness.declarations import check_declared, declared_before
-from harness.errors import ConfigError, RunError
-from harness.handover import Handover, handover
+from harness.config import PROJECT, Collect, Composition, project_path, shown_path
+from harness.declarations import declared_before
+from harness.errors import RunError
 from harness.llm import Calls
+from harness.plan import Plan, described, differing, planned
 from harness.provenance import now, provenance
-from harness.questions import (
-    TestSet,
-    check_evidence,
-    check_places,
-    question_line,
-    read_testset,
-    select,
-)
+from harness.questions import check_places, question_line
 from harness.records import Question, Response
 from harness.store import Run
-from harness.systems import Answerer, Bench, System
+from harness.systems import Answerer, Bench
 from harness.tally import counts, spent
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What one collection is about, before anything is asked."""
-
-    settings: Collect
-    how: Composition
-    system: System
-    testset: TestSet
-    run: Run
-    setup: dict[str, Any]
-    """What must be equal for two collections to be the same run."""
-    handover: Handover | None = None
-    """The run whose passages are read, where the variant does not retrieve for itself."""
-
-    @property
-    def wanted(self) -> list[tuple[Question, int]]:
-        """The questions chosen, each as often as the study repeats them."""
-        chosen = select(self.testset.questions, self.settings.questions, self.settings.limit)
-        return [(q, repeat) for q in chosen for repeat in range(self.settings.study.repeats)]
 
 
 def collect(settings: Collect, how: Composition, advance: Advance) -> Run:
@@ -83,32 +42,6 @@ def collect(settings: Collect, how: Composition, advance: Advance) -> Run:
     return run
 
 
-def planned(settings: Collect, how: Composition) -> Plan:
-    """Return what the settings ask for, having read the test set and hashed the corpus."""
-    if settings.give_up_after < 1 or settings.study.repeats < 1:
-        raise ConfigError("give_up_after and study.repeats must be 1 or more")
-    system = settings.variant
-    if system is None or "variant" not in how.choices:
-        listed = ", ".join(settings.study.variants)
-        raise ConfigError(f"no variant chosen: give variant=<name>; this study lists {listed}")
-    testset = read_testset(testset_path(settings.study.testset))
-    neutral = frozenset(neutral_keys(system))
-    name = run_name(how.choices["variant"], how.overrides, settings.version, neutral)
-    given = handover(study_path(settings), settings.passages_from, testset.fingerprint)
-    factors = factors_of(system, how.choices, settings.version)
-    check_declared(settings.study, factors)
-    corpus = given.facts["corpus"] if given else system.documents(PROJECT)
-    check_evidence(testset, corpus)
-    setup = {
-        "factors": plain(asdict(given.factors(factors) if given else factors)),
-        "corpus": corpus,
-        "corpus_fingerprint": fingerprint(corpus),
-        "testset_fingerprint": testset.fingerprint,
-        **({"passages_from": given.record} if given else {}),
-    }
-    return Plan(settings, how, system, testset, Run(study_path(settings) / name), setup, given)
-
-
 def answered_before(plan: Plan) -> dict[tuple[str, int], Response]:
     """Return what a finished run has answered already: (question, repeat) -> response.
 
@@ -125,30 +58,6 @@ def answered_before(plan: Plan) -> dict[tuple[str, int], Response]:
             "or again=true to set the old run aside"
         )
     return {(r.question_id, r.repeat): r for r in plan.run.responses() if r.error is None}
-
-
-def differing(facts: Mapping[str, Any], setup: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what a run was collected with that is not the same now: of its factors, which.
-
-    >>> before = {"factors": {"choices": {}, "leaves": {"top_k": 4, "chat.build": "1"}}}
-    >>> list(differing(before, {"factors": {"choices": {}, "leaves": {"top_k": 6}}}))
-    ['chat.build (weights, package or recording of the model)', 'top_k']
-    """
-    for key in setup:
-        if facts.get(key) == setup[key]:
-            continue
-        if key != "factors":
-            yield key
-            continue
-        for part in setup[key]:
-            before, now = facts[key].get(part), setup[key][part]
-            if not isinstance(before, dict) or not isinstance(now, dict):
-                yield from [part] if before != now else []
-                continue
-            for name in sorted(before.keys() | now.keys()):
-                if before.get(name) != now.get(name):
-                    model = name.endswith(".build")
-                    yield name + (" (weights, package or recording of the model)" if model else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,20 +138,6 @@ def asked_before(run: Run, todo: Sequence[tuple[Question, int]]) -> bool:
     """Say whether a finished run has a row, if only of a failure, for all of these."""
     rows = {(response.question_id, response.repeat) for response in run.responses()}
     return {(question.id, repeat) for question, repeat in todo} <= rows
-
-
-def described(plan: Plan) -> dict[str, Any]:
-    """Return what `run.json` says of a run before anything is asked."""
-    return {
-        "name": plan.run.name,
-        "variant": plan.how.choices["variant"],
-        "version": plan.settings.version,
-        **plan.setup,
-        "testset": {"name": plan.testset.name, "questions": len(plan.testset.questions)},
-        "configuration": plain(asdict(plan.system)),
-        "choices": plan.how.choices,
-        "overrides": list(plan.how.overrides),
-    }
 
 
 def opened(plan: Plan, bench: Bench) -> AbstractContextManager[Answerer]:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def main(settings: "Evaluate", how: "Composition") -> None:
     """Score the runs that the command line names."""
     from harness.account import check_unread, told
+    from harness.billing import print_plan
     from harness.evaluation import evaluate
-    from harness.planning import print_plan
     from harness.progress import progress
 
     if settings.dry_run:

@@ -60,7 +60,8 @@ def study_tables(
 ) -> dict[str, "StudyTable"]:
     """Return judge -> the study by this judge: the one chosen, then others over what they scored.
 
-    Raises RunError where the one chosen has not scored a run.
+    Another judge that gave no score at all (a server that was down, a wrong name) is left out.
+    Raises RunError where the one chosen was not asked about a run.
     """
     chosen = settings.judge.label
     for run in runs:
@@ -68,10 +69,17 @@ def study_tables(
     rows = read_rows(runs, settings)
     tables = {chosen: table_by(chosen, runs, rows, settings)}
     for judge in dict.fromkeys(judge for run in runs for judge in run.judges()):
-        scored = [run for run in runs if any(row.judge == judge for row in rows.scores[run.name])]
-        if scored and judge != chosen:
-            other = reworded(runs, judge, chosen)
-            tables[judge] = table_by(judge, scored, rows, settings, other)
+        if judge == chosen:
+            continue
+        given = {run: [row for row in rows.scores[run.name] if row.judge == judge] for run in runs}
+        scored = [run for run in runs if given[run]]
+        if not scored:
+            continue
+        if all(row.value is None for run in scored for row in given[run]):
+            log.warning("the judge '%s' is left out: none of its scores of these runs came", judge)
+            continue
+        other = reworded(runs, judge, chosen)
+        tables[judge] = table_by(judge, scored, rows, settings, other)
     return tables
 
 

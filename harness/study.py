@@ -40,9 +40,10 @@ def main(settings: "StudyRun", how: "Composition") -> None:
         name = choices.choices["variant"]
         with progress(f"collect {name}") as advance:
             run = collect(collected, choices, advance)
+        again = " already: the study lists it twice" if run.name in names else ""
+        print(f"collected {run.name}{again}", flush=True)
         names.append(run.name)
-        print(f"collected {run.name}", flush=True)
-    chosen = f"runs=[{','.join(names)}]"
+    chosen = f"runs=[{','.join(dict.fromkeys(names))}]"
     with progress("evaluate") as advance:
         done = evaluate(compose("evaluate", [*words_for("evaluate", how), chosen])[0], advance)
     print(told(done), flush=True)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from harness.questions import question_sha256
-from harness.records import EvidencePlace, Response, Score, Verdict
+from harness.records import EvidencePlace, Response, Score, Status, Verdict
 from tests.analysis.conftest import VARIANTS
 from tests.article import JUDGE, QUESTIONS, Article
 from tests.conftest import Command
@@ -486,6 +486,18 @@ def test_the_other_judge_leads_when_it_is_chosen(command: Command, article: Arti
 
     assert "This report is by second. The same answers were judged by llama3.1, too." in page
     assert "faithfulness 0.617" not in page
+
+
+def test_a_judge_whose_labels_never_came_is_left_out(
+    command: Command, article: Article, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A server that was down, or a wrong name, is told and changes nothing that is printed."""
+    before = running(command("report", *article.words).stdout)
+    gone = Score("q1", 0, "faithfulness", None, None, Status.JUDGE_FAILED, "gone")
+    article.run("ctx_k9").write_evaluation("gone", {"judge": "chat"}, [], [gone])
+
+    assert running(command("report", *article.words).stdout) == before
+    assert "the judge 'gone' is left out: none of its scores of these runs came" in caplog.text
 
 
 def test_one_judge_is_held_against_nobody(command: Command, article: Article) -> None:

@@ -1,0 +1,119 @@
+"""What one collection is about, before anything is asked."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from harness.config import (
+    PROJECT,
+    Collect,
+    Composition,
+    factors_of,
+    fingerprint,
+    neutral_keys,
+    plain,
+    run_name,
+    study_path,
+    testset_path,
+)
+from harness.declarations import check_declared
+from harness.errors import ConfigError
+from harness.handover import Handover, handover
+from harness.questions import TestSet, check_evidence, read_testset, select
+from harness.records import Question
+from harness.store import Run
+from harness.systems import System
+
+SETUP = {
+    "factors": "the variant",
+    "corpus": "the documents",
+    "testset_fingerprint": "the test set",
+    "passages_from": "passages_from",
+}
+"""What must be equal for two collections to be the same run, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What one collection is about, before anything is asked."""
+
+    settings: Collect
+    how: Composition
+    system: System
+    testset: TestSet
+    run: Run
+    setup: dict[str, Any]
+    """What must be equal for two collections to be the same run."""
+    handover: Handover | None = None
+    """The run whose passages are read, where the variant does not retrieve for itself."""
+
+    @property
+    def wanted(self) -> list[tuple[Question, int]]:
+        """The questions chosen, each as often as the study repeats them."""
+        chosen = select(self.testset.questions, self.settings.questions, self.settings.limit)
+        return [(q, repeat) for q in chosen for repeat in range(self.settings.study.repeats)]
+
+
+def planned(settings: Collect, how: Composition) -> Plan:
+    """Return what the settings ask for, having read the test set and hashed the corpus."""
+    if settings.give_up_after < 1 or settings.study.repeats < 1:
+        raise ConfigError("give_up_after and study.repeats must be 1 or more")
+    system = settings.variant
+    if system is None or "variant" not in how.choices:
+        listed = ", ".join(settings.study.variants)
+        raise ConfigError(f"no variant chosen: give variant=<name>; this study lists {listed}")
+    testset = read_testset(testset_path(settings.study.testset))
+    neutral = frozenset(neutral_keys(system))
+    name = run_name(how.choices["variant"], how.overrides, settings.version, neutral)
+    given = handover(study_path(settings), settings.passages_from, testset.fingerprint)
+    factors = factors_of(system, how.choices, settings.version)
+    check_declared(settings.study, factors)
+    corpus = given.facts["corpus"] if given else system.documents(PROJECT)
+    check_evidence(testset, corpus)
+    setup = {
+        "factors": plain(asdict(given.factors(factors) if given else factors)),
+        "corpus": corpus,
+        "corpus_fingerprint": fingerprint(corpus),
+        "testset_fingerprint": testset.fingerprint,
+        **({"passages_from": given.record} if given else {}),
+    }
+    return Plan(settings, how, system, testset, Run(study_path(settings) / name), setup, given)
+
+
+def differing(facts: Mapping[str, Any], setup: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a run was collected with that is not the same now: of its factors, which.
+
+    >>> before = {"factors": {"choices": {}, "leaves": {"top_k": 4, "chat.build": "1"}}}
+    >>> list(differing(before, {"factors": {"choices": {}, "leaves": {"top_k": 6}}}))
+    ['chat.build (weights, package or recording of the model)', 'top_k']
+    """
+    assert setup.keys() <= SETUP.keys() | {"corpus_fingerprint"}, setup.keys()
+    for key, said in SETUP.items():
+        if facts.get(key) == setup.get(key):
+            continue
+        if key != "factors":
+            yield said
+            continue
+        for part in setup[key]:
+            before, now = facts[key].get(part), setup[key][part]
+            if not isinstance(before, dict) or not isinstance(now, dict):
+                yield from [part] if before != now else []
+                continue
+            for name in sorted(before.keys() | now.keys()):
+                if before.get(name) != now.get(name):
+                    model = name.endswith(".build")
+                    yield name + (" (weights, package or recording of the model)" if model else "")
+
+
+def described(plan: Plan) -> dict[str, Any]:
+    """Return what `run.json` says of a run before anything is asked."""
+    return {
+        "name": plan.run.name,
+        "variant": plan.how.choices["variant"],
+        "version": plan.settings.version,
+        **plan.setup,
+        "testset": {"name": plan.testset.name, "questions": len(plan.testset.questions)},
+        "configuration": plain(asdict(plan.system)),
+        "choices": plan.how.choices,
+        "overrides": list(plan.how.overrides),
+    }
