@@ -6,7 +6,8 @@ What no variant could retrieve has a recall of 0, which would look like a result
 import logging
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 
 from harness.errors import InputError, unknown
 from harness.questions.testset import TestSet
@@ -59,21 +60,24 @@ def check_places(testset: TestSet, pages: Pages, figures: Collection[str]) -> No
     Raises:
         InputError: names the question and the slip, and how many more there are.
     """
-    faults = [
-        f"evidence of '{question.id}': {fault}"
+    from harness.analysis.gold import stem
+
+    read: dict[str, dict[int, str]] = {}
+    for (document, number), text in pages.items():
+        read.setdefault(document, {})[number] = text
+    stated = [
+        _Stated(question.id, place, name, read[name])
         for question in testset.questions
         for place in question.evidence
-        for fault in _faults(place, pages, figures)
+        if (name := stem(place.document)) in read
+    ]
+    faults = [
+        f"evidence of '{one.question}': {slip}" for one in stated if (slip := one.slip(figures))
     ]
     if faults:
         more = f" (and {len(faults) - 1} more)" if faults[1:] else ""
         raise InputError(f"{testset.path}: {faults[0]}{more}")
-    loose = [
-        f"'{question.id}' \"{shortened(place.quote)}\""
-        for question in testset.questions
-        for place in question.evidence
-        if place.quote is not None and not _verbatim(place, place.quote, pages)
-    ]
+    loose = [f"'{one.question}' \"{one.beginning}\"" for one in stated if not one.verbatim]
     if loose:
         log.warning(
             "%s: not word for word on its page: %s; half of a quote is enough to be found, but is "
@@ -83,9 +87,70 @@ def check_places(testset: TestSet, pages: Pages, figures: Collection[str]) -> No
         )
 
 
-def shortened(quote: str) -> str:
-    """Return the beginning of a quote."""
-    return quote if len(quote) <= LONGEST else quote[: LONGEST - 1] + "…"
+@dataclass(frozen=True, slots=True)
+class _Stated:
+    """A place that a question names, with what was read of its document."""
+
+    question: str
+    place: EvidencePlace
+    document: str
+    pages: Mapping[int, str]
+    """Number -> text, of that document."""
+
+    @property
+    def page(self) -> str:
+        return self.pages[self.place.page]
+
+    @property
+    def quote(self) -> str:
+        """Nothing where there is none."""
+        return self.place.quote or ""
+
+    @property
+    def beginning(self) -> str:
+        """Of the quote, as an error shows it."""
+        return self.quote if len(self.quote) <= LONGEST else self.quote[: LONGEST - 1] + "…"
+
+    @property
+    def verbatim(self) -> bool:
+        """Whether the quote stands there word for word, but for blanks, width and case."""
+        from harness.analysis.gold import evened
+
+        return evened(self.quote) in evened(self.page)
+
+    def slip(self, figures: Collection[str]) -> str:
+        """Return what is wrong with the place; nothing where it is there."""
+        if self.place.page not in self.pages:
+            return f"'{self.document}' has {len(self.pages)} pages, and no page {self.place.page}"
+        if self.place.figure is not None and "#" in self.place.figure:
+            return self._wrong_figure(self.place.figure, figures)
+        return "" if self.verbatim else self._misquoted() or self._wrong_number()
+
+    def _wrong_figure(self, figure: str, figures: Collection[str]) -> str:
+        here = f"{self.document}#{self.place.page}."
+        there = [each for each in figures if each.startswith(here)]
+        if not figures or figure in there:
+            return ""
+        return unknown(figure, there, f"figure on page {self.place.page}")
+
+    def _misquoted(self) -> str:
+        from harness.analysis.gold import covers
+
+        if covers(self.page, self.quote):
+            return ""
+        others = [str(n) for n, text in self.pages.items() if covers(text, self.quote)]
+        instead = f"; page {', '.join(others)} has it" if others else ""
+        here = f"page {self.place.page} of '{self.document}'"
+        return f'{here} does not say "{self.beginning}"{instead}'
+
+    def _wrong_number(self) -> str:
+        for number in NUMBER.findall(self.quote):
+            if not _holds_number(self.page, number):
+                return (
+                    f"page {self.place.page} of '{self.document}' holds no {number}, as the quote "
+                    "does"
+                )
+        return ""
 
 
 def _holds_number(text: str, number: str) -> bool:
@@ -94,33 +159,3 @@ def _holds_number(text: str, number: str) -> bool:
 
     whole = re.compile(rf"(?<!\d){re.escape(evened(number))}(?!\d)")
     return any(map(whole.search, (unicodedata.normalize("NFKC", text), evened(text))))
-
-
-def _verbatim(place: EvidencePlace, quote: str, pages: Pages) -> bool:
-    from harness.analysis.gold import evened, stem
-
-    page = pages.get((stem(place.document), place.page))
-    return page is None or evened(quote) in evened(page)
-
-
-def _faults(place: EvidencePlace, pages: Pages, figures: Collection[str]) -> Iterator[str]:
-    from harness.analysis.gold import covers, stem
-
-    name = stem(place.document)
-    own = {number: text for (document, number), text in pages.items() if document == name}
-    if not own:
-        return
-    if place.page not in own:
-        yield f"'{name}' has {len(own)} pages, and no page {place.page}"
-    elif place.figure is not None and "#" in place.figure:
-        there = [figure for figure in figures if figure.startswith(f"{name}#{place.page}.")]
-        if figures and place.figure not in there:
-            yield unknown(place.figure, there, f"figure on page {place.page}")
-    elif place.quote is not None and not covers(own[place.page], place.quote):
-        others = [str(number) for number, text in own.items() if covers(text, place.quote)]
-        instead = f"; page {', '.join(others)} has it" if others else ""
-        yield f"page {place.page} of '{name}' does not say \"{shortened(place.quote)}\"{instead}"
-    elif place.quote is not None and not _verbatim(place, place.quote, pages):
-        for number in NUMBER.findall(place.quote):
-            if not _holds_number(own[place.page], number):
-                yield f"page {place.page} of '{name}' holds no {number}, as the quote does"
