@@ -21,13 +21,21 @@ from omegaconf.errors import OmegaConfBaseException
 
 from harness.config.paths import PROJECT, project_path
 from harness.config.schema import STAGES, Collect, Stage, register
-from harness.config.slips import told
+from harness.config.slips import check_known, told
 from harness.errors import ConfigError, HarnessError, pick
 from harness.llm.remote_chat import refuse_secrets
 
 CONF = PROJECT / "conf"
 S = TypeVar("S", bound=Stage)
-TEXTS = ("version", "baseline", "factor", "passages_from", "study.name", "study.testset")
+TEXTS = (
+    "version",
+    "baseline",
+    "factor",
+    "passages_from",
+    "study.name",
+    "study.testset",
+    "study.recording",
+)
 LISTS_OF_TEXTS = ("questions", "runs")
 
 
@@ -145,6 +153,7 @@ def typed(cfg: DictConfig, kind: type[S]) -> S:
     names = [field.name for field in dataclasses.fields(kind)]
     if kind is not Collect:
         names.remove("variant")
+    check_known(cfg, kind, names)
     for name in names:
         missing = OmegaConf.missing_keys(cfg[name]) if OmegaConf.is_config(cfg[name]) else set()
         for key in sorted(missing):

@@ -1,11 +1,13 @@
 """A slip in the settings, told in the words of the command line."""
 
 import re
+from collections.abc import Collection
 from dataclasses import fields, is_dataclass
 
+from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
 
-from harness.errors import unknown
+from harness.errors import ConfigError, unknown
 
 
 def told(error: Exception) -> str:
@@ -26,8 +28,31 @@ def slip(error: OmegaConfBaseException) -> str:
     key = error.full_key or str(error.key or "")
     kind = error.object_type
     if isinstance(error, ConfigKeyError | ConfigAttributeError) and is_dataclass(kind):
-        inside, _, name = key.rpartition(".")
-        of = f"setting of {inside}" if inside else "setting"
-        return unknown(name, (field.name for field in fields(kind)), of)
+        return no_setting(key, kind)
     what = str(error).partition("\n")[0]
     return f"{key}: {what}" if key and key not in what else what
+
+
+def no_setting(key: str, kind: type) -> str:
+    """Say that a dotted key is no setting, and which one is near."""
+    inside, _, name = key.rpartition(".")
+    of = f"setting of {inside}" if inside else "setting"
+    return unknown(name, (field.name for field in fields(kind)), of)
+
+
+def check_known(cfg: DictConfig, kind: type, names: Collection[str], inside: str = "") -> None:
+    """Raise ConfigError for a key that `+` forced into the settings and that nothing reads.
+
+    Args:
+        cfg: The settings.
+        kind: The dataclass that they are of.
+        names: Those of its fields whose own settings are looked at too.
+        inside: Where they stand, as `variant.`.
+    """
+    for key in map(str, cfg):
+        if key not in {"hydra", *(field.name for field in fields(kind))}:
+            raise ConfigError(no_setting(inside + key, kind))
+    for name in names:
+        node = None if OmegaConf.is_missing(cfg, name) else cfg[name]
+        if isinstance(node, DictConfig) and is_dataclass(within := OmegaConf.get_type(node)):
+            check_known(node, within, [field.name for field in fields(within)], f"{inside}{name}.")

@@ -9,6 +9,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from harness.config.entry import compose, prepare
 from harness.config.slips import told
+from harness.errors import ConfigError
 
 
 @pytest.fixture(autouse=True)
@@ -42,6 +43,37 @@ def test_slip(word: str, said: str) -> None:
         compose("evaluate", ["judge=chat", word])
 
     assert told(caught.value).startswith(said)
+
+
+@pytest.mark.parametrize("plus", ["+", "++"])
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("variant.topk=3", "unknown setting of variant 'topk' (did you mean 'top_k'?); known: "),
+        ("variant.chat.seeed=3", "unknown setting of variant.chat 'seeed' (did you mean 'seed'?)"),
+        ("repeat=3", "unknown setting 'repeat'; known: again, "),
+        ("study.repeat=3", "unknown setting of study 'repeat' (did you mean 'repeats'?)"),
+    ],
+)
+def test_a_plus_forces_nothing_that_is_not_read(plus: str, word: str, said: str) -> None:
+    """Hydra would take it, and a run would bear the name of a setting that did nothing."""
+    with pytest.raises(ConfigError) as caught:
+        compose("collect", ["variant=text_k4", "chat=openai", plus + word])
+
+    assert str(caught.value).startswith(said)
+
+
+def test_a_plus_may_add_to_what_is_open() -> None:
+    """Prices of models, and what an endpoint understands beside its protocol."""
+    words = [
+        "judge=chat",
+        "+judge.chat.extra.think=false",
+        "+budget.prices={m: {input: 1, output: 2}}",
+    ]
+    settings, _ = compose("evaluate", words)
+
+    assert settings.judge.chat.extra == {"think": False}
+    assert settings.budget.prices["m"].output == 2
 
 
 def test_other_errors_are_told_as_they_are() -> None:
