@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 
+from harness.analysis.counterfactuals import acts_on_generation
 from harness.analysis.differences import FIXED_AT_ZERO
 from harness.analysis.permutation import binomial_p
 from harness.analysis.results import (
@@ -10,6 +11,7 @@ from harness.analysis.results import (
     Contrast,
     Finding,
     MetricMeans,
+    Passages,
     RunSummary,
     Severity,
     Verdict,
@@ -41,6 +43,7 @@ def cautions(study: StudyTable, analysis: Analysis) -> Iterator[Finding]:
     for metric in analysis.means:
         yield from about_metric(metric)
     for contrast in analysis.contrasts:
+        yield from about_passages(contrast)
         yield from about_missing(contrast)
     yield from about_questions(study, analysis)
     for left, right, reason in analysis.incomparable:
@@ -123,6 +126,17 @@ def about_metric(metric: MetricMeans) -> Iterator[Finding]:
             numbers={"coarse": coarse, "cells": scored, "units": min(units)},
             metric=metric.metric,
         )
+
+
+def about_passages(contrast: Contrast) -> Iterator[Finding]:
+    """Yield that retrieval differs where the one thing that was changed acts after it."""
+    moved = tuple(
+        question
+        for question, kind in contrast.passages.by_question.items()
+        if kind in (Passages.CHANGED, Passages.REORDERED)
+    )
+    if moved and acts_on_generation(contrast.factor):
+        yield about(contrast, "retrieval_moved", Severity.WARNING, questions=moved)
 
 
 def about_missing(contrast: Contrast) -> Iterator[Finding]:

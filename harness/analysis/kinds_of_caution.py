@@ -33,6 +33,14 @@ CAUTIONS: dict[str, Kind] = {
         ("auc", "low", "high", "gap", "right", "wrong", "questions"),
         ("graded_by", "verdict"),
     ),
+    "retrieval_moved": Kind(
+        "The passages of these questions differ, although the factor acts after retrieval: the "
+        "runs differ in something that no factor names, such as the processor that embedded.",
+        Severity.WARNING,
+        (*CONTRAST, "questions"),
+        (),
+        SIDES,
+    ),
     "saturated": Kind(
         "The run retrieves most (`share` >= 0.8) or all (1) of its index: retrieval metrics say "
         "nothing.",

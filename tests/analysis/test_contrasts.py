@@ -15,6 +15,7 @@ RECALL = MetricFacts("context_recall", Layer.RETRIEVAL)
 SECONDS = MetricFacts("seconds", Layer.COST, higher_is_better=False, bounded=False)
 TOKENS = MetricFacts("input_tokens", Layer.COST, higher_is_better=False, bounded=False)
 RETURNED = MetricFacts("passages_returned", Layer.COST, higher_is_better=None, bounded=False)
+MOVED = "retrieval_moved"
 HALLUCINATION = MetricFacts("hallucination", Layer.GENERATION, higher_is_better=False)
 MANY = 24
 
@@ -209,6 +210,24 @@ def test_same_passages_with_other_retrieval_scores_are_an_error(study: Builder) 
     first = found.findings[0]
     assert (first.kind, first.severity.value) == ("retrieval_scores_differ", "error")
     assert (first.metric, first.questions) == ("context_recall", ("q2",))
+
+
+def test_a_prompt_moves_no_passage(study: Builder) -> None:
+    """Where only what acts after retrieval changed, other passages tell of something unnamed."""
+    runs = {
+        name: RunFacts(name, name, {"prompt": wording}, {"prompt.text": wording, "top_k": 4})
+        for name, wording in (("P", "default"), ("Q", "strict"))
+    }
+    passages = {"P": [["a", "b"], ["c"], ["d"]], "Q": [["b", "a"], ["c"], ["e"]]}
+    asked = {"right": {"P": [0, 0, 0], "Q": [1, 0, 0]}, "passages": passages}
+
+    [found] = [f for f in analyse(study(runs=runs, **asked)).findings if f.kind == MOVED]
+
+    assert (found.severity.value, found.factor, found.left, found.right, found.questions) == (
+        "warning", "prompt", "P", "Q", ("q1", "q3"),
+    )  # fmt: skip
+    # by top_k they may
+    assert MOVED not in {f.kind for f in analyse(study(**asked)).findings}
 
 
 def test_equal_answers_that_are_judged_unequally_are_an_error(study: Builder) -> None:

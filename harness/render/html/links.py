@@ -20,6 +20,7 @@ OF_KINDS = {
     "confounded": "pairs",
     "not_comparable": "pairs",
     "suspect_verdicts": "suspects",
+    "retrieval_moved": "contrasts",
     "saturated": "means",
     "k_not_reached": "means",
     "missing_scores": "means",
