@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 import subprocess
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -26,10 +27,20 @@ def provenance(project: Path) -> dict[str, Any]:
         "machine": {
             "system": platform.system(),
             "architecture": platform.machine(),
+            "processor": processor(),
             "cores": os.cpu_count(),
             "python": platform.python_version(),
         },
     }
+
+
+def processor() -> str:
+    """Return the kind of processor, as far as it is told: vectors differ a little between kinds."""
+    try:
+        told = re.search(r"^model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    except OSError:
+        told = None
+    return told[1].strip() if told else platform.processor()
 
 
 def now() -> str:
