@@ -5,7 +5,7 @@ python -m harness.study study=demo chat=openai variant.chat.model=...
 """
 
 import shlex
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from harness.command import stage
@@ -33,9 +33,11 @@ def main(settings: "StudyRun", how: "Composition") -> None:
         compose("collect", [f"variant={name}", *overrides, *words_for("collect", how)])
         for name, *overrides in map(shlex.split, settings.study.variants)
     ]
-    wanted_of(compose("evaluate", words_for("evaluate", how))[0].metrics)
-    pick(LANGUAGES, compose("report", words_for("report", how))[0].language, "language")
-    names = []
+    evaluating, _ = compose("evaluate", words_for("evaluate", how))
+    reporting, chosen = compose("report", words_for("report", how))
+    wanted_of(evaluating.metrics)
+    pick(LANGUAGES, reporting.language, "language")
+    names: list[str] = []
     for collected, choices in planned:
         name = choices.choices["variant"]
         with progress(f"collect {name}") as advance:
@@ -43,12 +45,12 @@ def main(settings: "StudyRun", how: "Composition") -> None:
         again = " already: the study lists it twice" if run.name in names else ""
         print(f"collected {run.name}{again}", flush=True)
         names.append(run.name)
-    chosen = f"runs=[{','.join(dict.fromkeys(names))}]"
+    runs = list(dict.fromkeys(names))
     with progress("evaluate") as advance:
-        done = evaluate(compose("evaluate", [*words_for("evaluate", how), chosen])[0], advance)
+        done = evaluate(replace(evaluating, runs=runs), advance)
     print(told(done), flush=True)
     check_unread(done, settings.most_unread)
-    report(*compose("report", [*words_for("report", how), chosen]))
+    report(replace(reporting, runs=runs), chosen)
 
 
 def words_for(stage_name: str, how: "Composition") -> list[str]:
