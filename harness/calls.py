@@ -4,7 +4,8 @@ python -m harness.calls                            how much there is, by model
 python -m harness.calls prune=all days=30          forget what is older than 30 days
 python -m harness.calls 'prune=chat gpt-4o'        forget one model's calls, whatever their age
 python -m harness.calls record=replies.jsonl.gz study=demo_live
-                                                   keep a generator's replies, for chat=recorded
+                                                   keep its replies and vectors, to replay it with
+                                                   chat=recorded embedder=recorded
 """
 
 import time
@@ -20,8 +21,8 @@ SETTINGS = (
     Setting("root", "runs", "The folder that holds the studies; the store lies in its .cache."),
     Setting("prune", "", "What to forget: all, chat, 'chat <model>' or vector."),
     Setting("days", "", "Forget only what is older than so many days."),
-    Setting("record", "", "A file (.jsonl.gz) to write the replies of a study's generator to."),
-    Setting("study", "", "The study whose generator is recorded: its folder under root."),
+    Setting("record", "", "A file (.jsonl.gz) to write a study's replies and vectors to."),
+    Setting("study", "", "The study that is recorded: its folder under root."),
 )
 KINDS = ("all", "chat", "vector")
 DAY = 86_400.0
@@ -65,16 +66,19 @@ def prune(calls: "Calls", what: str, days: str) -> None:
 
 
 def record(calls: "Calls", settings: dict[str, str]) -> None:
-    """Write the replies of the model that generated a study's answers to a file."""
+    """Write what a study's generator replied, and the vectors it was searched by, to a file."""
     from harness.config.paths import project_path, shown_path
     from harness.errors import ConfigError
     from harness.recording import record_study
 
     if not settings["study"]:
-        raise ConfigError("record=... goes with study=...: say whose generator is recorded")
+        raise ConfigError("record=... goes with study=...: say which is recorded")
     path = project_path(settings["record"])
-    count = record_study(project_path(settings["root"]) / settings["study"], calls, path)
-    print(f"{shown_path(path)}: {count} replies, {path.stat().st_size / 1e3:.0f} kB")
+    made = record_study(project_path(settings["root"]) / settings["study"], calls, path)
+    print(
+        f"{shown_path(path)}: {len(made.replies)} replies, {len(made.vectors)} vectors, "
+        f"{path.stat().st_size / 1e3:.0f} kB"
+    )
 
 
 def size(calls: "Calls") -> str:

@@ -6,7 +6,7 @@ HarnessError              one line, no traceback, exit 1
 ├── InputError            a document, test set or table that cannot be used
 ├── EndpointError         a model endpoint that does not answer, or refuses
 │   ├── ContextOverflowError   the prompt does not fit the model's window
-│   └── NotRecordedError       `cache=read` and the call was never made
+│   └── NotRecordedError       the call was never made, and may not be made now
 └── RunError              a run folder that is missing, unfinished or of another kind
 """
 
@@ -42,7 +42,7 @@ class ContextOverflowError(EndpointError):
 
 
 class NotRecordedError(EndpointError):
-    """The call is not in the store, and the store may only be read."""
+    """The call is in no store or recording, and may not be made now."""
 
 
 class BudgetError(EndpointError):

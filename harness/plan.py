@@ -24,13 +24,15 @@ from harness.records import Question
 from harness.store import Run
 from harness.systems import System
 
-SETUP = {
-    "factors": "the variant",
+IN_WORDS = {
     "corpus": "the documents",
     "testset_fingerprint": "the test set",
     "passages_from": "passages_from",
 }
-"""What must be equal for two collections to be the same run, in words."""
+"""Part of a plan's setup, but the factors -> what an error calls it."""
+
+
+BUILD_TOLD = " (weights, package, recording or processor of the model)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,24 +87,22 @@ def differing(facts: Mapping[str, Any], setup: Mapping[str, Any]) -> Iterator[st
 
     >>> before = {"factors": {"choices": {}, "leaves": {"top_k": 4, "chat.build": "1"}}}
     >>> list(differing(before, {"factors": {"choices": {}, "leaves": {"top_k": 6}}}))
-    ['chat.build (weights, package or recording of the model)', 'top_k']
+    ['chat.build (weights, package, recording or processor of the model)', 'top_k']
     """
-    assert setup.keys() <= SETUP.keys() | {"corpus_fingerprint"}, setup.keys()
-    for key, said in SETUP.items():
-        if facts.get(key) == setup.get(key):
+    yield from differing_factors(facts["factors"], setup["factors"])
+    yield from (said for part, said in IN_WORDS.items() if facts.get(part) != setup.get(part))
+
+
+def differing_factors(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the names of factors that are not the same."""
+    for part in now:
+        one, other = before.get(part), now[part]
+        if not isinstance(one, dict) or not isinstance(other, dict):
+            yield from [part] if one != other else []
             continue
-        if key != "factors":
-            yield said
-            continue
-        for part in setup[key]:
-            before, now = facts[key].get(part), setup[key][part]
-            if not isinstance(before, dict) or not isinstance(now, dict):
-                yield from [part] if before != now else []
-                continue
-            for name in sorted(before.keys() | now.keys()):
-                if before.get(name) != now.get(name):
-                    model = name.endswith(".build")
-                    yield name + (" (weights, package or recording of the model)" if model else "")
+        for name in sorted(one.keys() | other.keys()):
+            if one.get(name) != other.get(name):
+                yield name + (BUILD_TOLD if name.endswith(".build") else "")
 
 
 def described(plan: Plan) -> dict[str, Any]:

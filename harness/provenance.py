@@ -2,12 +2,13 @@
 
 import os
 import platform
-import re
 import subprocess
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+
+from harness.processor import processor
 
 PACKAGES = (
     "rag-ablation-harness", "hydra-core", "langchain", "langchain-community", "langchain-chroma",
@@ -32,15 +33,6 @@ def provenance(project: Path) -> dict[str, Any]:
             "python": platform.python_version(),
         },
     }
-
-
-def processor() -> str:
-    """Return the kind of processor, as far as it is told: vectors differ a little between kinds."""
-    try:
-        told = re.search(r"^model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    except OSError:
-        told = None
-    return told[1].strip() if told else platform.processor()
 
 
 def now() -> str:

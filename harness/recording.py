@@ -1,50 +1,118 @@
-"""Recording a study's generator, so that others replay it without the model."""
+"""Recording what a study's models gave, so that others replay it without them."""
 
+import logging
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from harness.errors import ConfigError
-from harness.llm import Calls
-from harness.llm.recorded_chat import Recording, write_recording
+from harness.llm import Calls, Role
+from harness.llm.calls import Vector
+from harness.llm.embedder import embeddable, vector_key
+from harness.llm.recordings import Head, Recording, read_recording, write_recording
+from harness.records import Response
 from harness.store import chosen_runs
+from harness.systems.index import indexed
 
-NOTHING = {
+log = logging.getLogger(__name__)
+
+NOT_RECORDABLE = {
     "ignores_prompt": "makes no model calls, so there is nothing to record",
-    "recorded": "is replayed from a recording already: pass that file on (variant.chat.file)",
+    "recorded": "is replayed from a recording already: pass that file on (study.recording)",
 }
 """Note of a generator -> why it cannot be recorded."""
 
+Made = Sequence[Mapping[str, Any]]
+"""What `run.json` says that each run was made with."""
 
-def record_study(folder: Path, calls: Calls, path: Path) -> int:
-    """Write what the store keeps of the study's generator to `path`; return how many replies.
+
+def record_study(folder: Path, calls: Calls, path: Path) -> Recording:
+    """Write what the store keeps of a study's generator and embedder to `path`; return it.
 
     Raises:
-        ConfigError: The runs have several generators, or none whose replies are remembered; or it
-            is a recording itself, or makes no calls.
+        ConfigError: The runs have several generators or embedders, or some whose replies or
+            vectors are not remembered; or the generator is a recording itself, or makes no calls.
     """
     runs = chosen_runs(folder, [])
     facts = [run.facts() for run in runs]
     made = [fact["made_with"] for fact in facts]
-    for note, why in NOTHING.items():
+    rows = [row for run in runs for row in run.responses()]
+    for note, why in NOT_RECORDABLE.items():
         if all(note in each["notes"] for each in made):
             raise ConfigError(f"{folder.name}: {made[0]['generator']} {why}")
-    identities = {str(each["models"].get("chat")) for each in made}
-    if len(identities) != 1:
-        raise ConfigError(f"{folder.name} has {len(identities)} generators; record one at a time")
-    model = made[0]["generator"]
-    asked = {row.call for run in runs for row in run.responses() if row.call}
+    chat = shared(folder, "chat", made)
+    embedder = shared(folder, "embedder", made)
+    warn(folder, made, rows)
+    asked = {row.call for row in rows if row.call}
     replies = calls.entries(sorted(asked))
-    if not replies or len(replies) < len(asked):
-        raise ConfigError(
-            f"{folder.name}: {len(replies)} of the {len(asked)} replies of {model} are remembered;"
-            " collect again with again=true, so that all are"
-        )
-    last = max(entry.created for entry in replies)
-    recording = Recording(
-        model=model,
-        identity=made[0]["models"]["chat"],
-        recorded_on=datetime.fromtimestamp(last, UTC).date().isoformat(),
-        made_with={"machine": facts[0]["machine"], "packages": facts[0]["packages"]},
+    check_remembered(folder, "replies", len(replies), len(asked))
+    last = max(facts, key=lambda fact: str(fact["ended"]))
+    head = Head(
+        model=made[0]["generator"],
+        chat=chat,
+        embedder=embedder,
+        recorded_on=datetime.fromtimestamp(max(e.created for e in replies), UTC).date().isoformat(),
+        made_with={"machine": last["machine"], "packages": last["packages"]},
     )
-    write_recording(path, recording, [(entry.key, entry.payload) for entry in replies])
-    return len(replies)
+    vectors = {
+        **passage_vectors(folder, made, embedder, calls),
+        **question_vectors(folder, rows, embedder, calls),
+    }
+    write_recording(path, head, {entry.key: entry.payload for entry in replies}, vectors)
+    return read_recording(path)
+
+
+def shared(folder: Path, part: str, made: Made) -> Mapping[str, object]:
+    """Return the identity of a model that all runs share. Raises ConfigError where they do not."""
+    found = {str(model): model for each in made if (model := each["models"].get(part))}
+    if len(found) != 1:
+        raise ConfigError(
+            f"{folder.name}: its runs have {len(found)} different models as {part}, and one can be"
+            " recorded; collect those of one under a study.name= of their own"
+        )
+    return next(iter(found.values()))
+
+
+def warn(folder: Path, made: Made, rows: Sequence[Response]) -> None:
+    """Warn of what whoever replays the study will lack."""
+    if any("chat" in (each["models"].get("captioner") or {}) for each in made):
+        log.warning("%s: captions by a model are not recorded; replaying needs it", folder.name)
+    if failed := sum(row.error is not None for row in rows):
+        log.warning("%s: %d answers failed and are not recorded", folder.name, failed)
+
+
+def passage_vectors(
+    folder: Path, made: Made, embedder: Mapping[str, object], calls: Calls
+) -> dict[str, Vector]:
+    """Return the vectors that the study's indexes rank by, by key."""
+    assert calls.path is not None
+    found = {}
+    for index in {
+        each["index"]["fingerprint"]: each["index"] for each in made if "index" in each
+    }.values():
+        held = indexed(calls.path.parent, index["fingerprint"])
+        check_remembered(folder, "passages of an index", len(held), index["passages"])
+        for text, vector in held:
+            found[vector_key(embedder, Role.PASSAGE, embeddable(text))] = vector
+    return found
+
+
+def question_vectors(
+    folder: Path, rows: Sequence[Response], embedder: Mapping[str, object], calls: Calls
+) -> dict[str, Vector]:
+    """Return the vectors that passages were found by, by key."""
+    texts = {embeddable(row.user_input) for row in rows}
+    keys = [vector_key(embedder, Role.QUERY, text) for text in sorted(texts)]
+    found = calls.get_vectors(keys)
+    check_remembered(folder, "vectors of questions", len(found), len(keys))
+    return found
+
+
+def check_remembered(folder: Path, what: str, found: int, wanted: int) -> None:
+    """Raise ConfigError where a part of what was asked is not there any more."""
+    if not found or found < wanted:
+        raise ConfigError(
+            f"{folder.name}: {found} of the {wanted} {what} are remembered; delete its runs and"
+            " runs/.cache/chroma and collect again, so that all are"
+        )

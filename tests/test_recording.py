@@ -1,20 +1,24 @@
-"""A study's generator is recorded, and the study replayed without it."""
+"""A study's models are recorded, and the study replayed without them."""
 
 import gzip
 import json
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
+import pytest
 
+from harness.llm import E5
 from tests.conftest import Command, Study
-from tests.stub_endpoint import StubEndpoint
+from tests.stub_endpoint import Received, Reply, StubEndpoint
 
 
-def answers(study: Study, root: str) -> list[tuple[str, str]]:
-    """Question and answer of the one run below the root."""
+def answers(study: Study, root: str) -> list[tuple[str, list[dict[str, Any]], str]]:
+    """Question, passages and answer of the one run below the root."""
     (path,) = (study.folder / root / "small").glob("*/responses.parquet")
     table = pq.read_table(path).to_pydict()
-    return list(zip(table["question_id"], table["response"], strict=True))
+    return list(zip(table["question_id"], table["passages"], table["response"], strict=True))
 
 
 def live(stub: StubEndpoint, study: Study) -> list[str]:
@@ -27,24 +31,40 @@ def replayed(study: Study, file: Path) -> list[str]:
     words = [word for word in study.words if not word.startswith("root=")]
     return [
         *words, f"root={study.folder / 'elsewhere'}", "variant=text_k4", "chat=recorded",
-        f"variant.chat.file={file}",
+        "embedder=recorded", f"study.recording={file}",
     ]  # fmt: skip
 
 
-def test_what_was_recorded_is_replayed_elsewhere(command: Command, study: Study) -> None:
-    """The same answers without the model, from one small file, by another root."""
+def test_what_was_recorded_is_replayed_elsewhere(
+    command: Command, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same passages and answers without the models, from one small file, by another root."""
     file = study.folder / "replies.jsonl.gz"
     with StubEndpoint("27公尺") as stub:
         assert command("collect", *live(stub, study)).returncode == 0
         asked = len(stub.chats)
     done = command("calls", f"root={study.folder / 'runs'}", "study=small", f"record={file}")
     assert done.returncode == 0, done.stderr
-    assert f"{asked} replies" in done.stdout
+    (record,) = (study.folder / "runs/small").glob("*/run.json")
+    passages = json.loads(record.read_text("utf-8"))["made_with"]["index"]["passages"]
+    assert f"{asked} replies, {passages + asked} vectors" in done.stdout
+    monkeypatch.delattr(E5, "vectors")
 
     again = command("collect", *replayed(study, file))
 
     assert again.returncode == 0, again.stderr
     assert answers(study, "elsewhere") == answers(study, "runs")
+
+
+def test_another_text_is_not_embedded_otherwise(command: Command, study: Study) -> None:
+    """With other passages the index is not built of two kinds of vectors: the ways are named."""
+    file = recorded(command, study)
+
+    done = command("collect", *replayed(study, file), "variant.index.chunk_size=20")
+
+    assert done.returncode == 1
+    assert "replies.jsonl.gz holds no vector of '" in done.stderr
+    assert "embedder=e5" in done.stderr
 
 
 def test_a_changed_prompt_is_not_answered_with_an_old_reply(command: Command, study: Study) -> None:
@@ -101,7 +121,7 @@ def test_an_edited_recording_does_not_continue_a_run(command: Command, study: St
     file = recorded(command, study)
     assert command("collect", *replayed(study, file), "limit=1").returncode == 0
     rows = [json.loads(line) for line in gzip.decompress(file.read_bytes()).splitlines()]
-    edited = [rows[0], *({**row, "text": "28公尺"} for row in rows[1:])]
+    edited = [rows[0], *({**row, "text": "28公尺"} if "text" in row else row for row in rows[1:])]
     text = "".join(json.dumps(row) + "\n" for row in edited)
     whole = file.read_bytes()
     file.write_bytes(gzip.compress(text.encode()))
@@ -111,6 +131,69 @@ def test_an_edited_recording_does_not_continue_a_run(command: Command, study: St
     continued = command("collect", *replayed(study, file))
 
     assert mixed.returncode == 1
-    assert "not the same: chat.build (weights, package or recording of the model)" in mixed.stderr
+    assert (
+        "not the same: chat.build (weights, package, recording or processor of the model)"
+        in mixed.stderr
+    )
     assert continued.returncode == 0, continued.stderr
-    assert {answer for _, answer in answers(study, "elsewhere")} == {"27公尺"}
+    assert {answer for _, _, answer in answers(study, "elsewhere")} == {"27公尺"}
+
+
+def test_the_index_says_what_it_ranked_by(command: Command, study: Study) -> None:
+    """Vectors that the call store has forgotten are still those of the index."""
+    with StubEndpoint("27公尺") as stub:
+        file, root = study.folder / "replies.jsonl.gz", f"root={study.folder / 'runs'}"
+        command("collect", *live(stub, study))
+        whole = command("calls", root, "study=small", f"record={file}").stdout
+        command("calls", root, "prune=vector")
+        lost = command("calls", root, "study=small", f"record={file}")
+        command("collect", *live(stub, study), "again=true")
+        again = command("calls", root, "study=small", f"record={file}").stdout
+
+    assert "0 of the 3 vectors of questions are remembered" in lost.stderr
+    assert again.splitlines()[0] == whole.splitlines()[0]
+
+
+def test_an_index_that_is_gone_is_told(command: Command, study: Study) -> None:
+    """Nothing is written that would replay in part."""
+    with StubEndpoint("27公尺") as stub:
+        command("collect", *live(stub, study))
+    shutil.rmtree(study.folder / "runs/.cache/chroma")
+    file = study.folder / "replies.jsonl.gz"
+
+    done = command("calls", f"root={study.folder / 'runs'}", "study=small", f"record={file}")
+
+    assert done.returncode == 1
+    assert "passages of an index are remembered; delete its runs" in done.stderr
+    assert not file.exists()
+
+
+def test_two_generators_are_not_one_recording(command: Command, study: Study) -> None:
+    """The error says how to have one recorded."""
+    with StubEndpoint("27公尺") as stub:
+        command("collect", *live(stub, study))
+        command("collect", *live(stub, study)[:-1], "variant.chat.model=other")
+    file = study.folder / "replies.jsonl.gz"
+
+    done = command("calls", f"root={study.folder / 'runs'}", "study=small", f"record={file}")
+
+    assert "its runs have 2 different models as chat" in done.stderr
+    assert "study.name=" in done.stderr
+
+
+def test_an_answer_that_failed_is_not_recorded(
+    command: Command, study: Study, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Who replays the study will lack it, so it is told."""
+
+    def script(received: Received) -> Reply:
+        return Reply("27公尺", status=400 if "四月" in received.prompt else 200)
+
+    with StubEndpoint(script) as stub:
+        command("collect", *live(stub, study), "variant.chat.retries=0", "variant.top_k=1")
+    file = study.folder / "replies.jsonl.gz"
+
+    done = command("calls", f"root={study.folder / 'runs'}", "study=small", f"record={file}")
+
+    assert done.returncode == 0, done.stderr
+    assert "answers failed and are not recorded" in caplog.text

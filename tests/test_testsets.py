@@ -95,7 +95,7 @@ def test_evidence_passes_as_collecting_checks_it(
     """In the text that is read for an index, too, each quote stands word for word."""
     documents = read_corpus([str(ROOT / name / "documents")], figures=False)
     read = {(d.name, page.number): page.text for d in documents for page in d.pages}
-    check_places(read_testset(ROOT / name), read, ())
+    check_places(read_testset(ROOT / name), read, None)
 
     assert caplog.text == ""
 

@@ -4,20 +4,13 @@ Gold is a place in the corpus (document, page, quote or figure), not a passage, 
 gold serves every index, whatever its chunks.
 """
 
-import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.analysis.tables import MetricFacts
+from harness.quotes import covers, stem
 from harness.records import EvidencePlace, Layer, Passage, Question, Response, Score, Status
-
-COVERED = 0.5
-"""Share of a quote's character trigrams from which a passage holds the quote."""
-
-ENDINGS = (".pdf", ".txt", ".md", ".markdown", ".csv", ".html", ".htm", ".docx")
-"""Of files that a corpus is read from (a test holds them to those of `harness.sources`)."""
 
 FIELDS = {
     "gold_recall": "recall",
@@ -163,41 +156,3 @@ def holds(passage: Passage, place: EvidencePlace) -> bool:
         own = passage.id == place.figure or passage.id.startswith(f"{place.figure}.")
         return own or (passage.origin == "caption" and "#" not in place.figure)
     return covers(passage.text, place.quote or "")
-
-
-def covers(text: str, quote: str) -> bool:
-    """Say whether a text holds half of a quote, by its runs of three characters.
-
-    >>> covers("The tower is 27 metres high.", "27 metres"), covers("The tower is high.", "27 m")
-    (True, False)
-    """
-    wanted = trigrams(quote)
-    return bool(wanted) and len(wanted & trigrams(text)) >= COVERED * len(wanted)
-
-
-def stem(document: str) -> str:
-    """Return a document's name as passages carry it, from that name or from its file's.
-
-    >>> stem("corpus/麻疹 2024 #3.pdf"), stem("麻疹_2024_3"), stem("v2.0"), stem("tables.CSV")
-    ('麻疹_2024_3', '麻疹_2024_3', 'v2.0', 'tables')
-    """
-    name = unicodedata.normalize("NFC", document).replace("\\", "/").rpartition("/")[2]
-    bare = name.rpartition(".")[0] if name.lower().endswith(ENDINGS) else name
-    return re.sub(r"[^\w.-]+", "_", bare).strip("_.")
-
-
-def evened(text: str) -> str:
-    """Return a text with blanks, width and case evened out.
-
-    >>> evened("The Tower\\nis ２７ m")
-    'thetoweris27m'
-    """
-    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
-
-
-def trigrams(text: str) -> frozenset[str]:
-    """Return a text's runs of three characters, evened out."""
-    even = evened(text)
-    return (
-        frozenset(even[at : at + 3] for at in range(max(1, len(even) - 2))) if even else frozenset()
-    )

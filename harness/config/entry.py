@@ -19,7 +19,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from harness.config.paths import PROJECT, project_path
+from harness.config.paths import PROJECT, project_path, recording_path
 from harness.config.schema import STAGES, Collect, Stage, register
 from harness.config.slips import check_known, told
 from harness.errors import ConfigError, HarnessError, pick
@@ -118,10 +118,16 @@ def run_through_hydra(name: str, task: Callable[[Any, Composition], None]) -> No
 
 
 def prepare() -> None:
-    """Tell Hydra the types of all settings, and where the project lies."""
-    OmegaConf.register_new_resolver(
-        "project", lambda path="": str(project_path(str(path))), replace=True
-    )
+    """Tell Hydra the types of all settings, and where the project and its recordings lie."""
+
+    def project(path: str = "") -> str:
+        return str(project_path(str(path)))
+
+    def recording(path: str | None, testset: str) -> str:
+        return str(recording_path(path, str(testset)))
+
+    OmegaConf.register_new_resolver("project", project, replace=True)
+    OmegaConf.register_new_resolver("recording", recording, replace=True)
     register()
 
 
@@ -153,11 +159,11 @@ def typed(cfg: DictConfig, kind: type[S]) -> S:
     names = [field.name for field in dataclasses.fields(kind)]
     if kind is not Collect:
         names.remove("variant")
-    check_known(cfg, kind, names)
+    check_known(cfg, kind)
     for name in names:
         missing = OmegaConf.missing_keys(cfg[name]) if OmegaConf.is_config(cfg[name]) else set()
         for key in sorted(missing):
-            raise ConfigError(f"{name}.{key} is not set: give {name}.{key}=...")
+            raise ConfigError(f"{key} is not set: give {key}=...")
     return kind(**{name: live(cfg[name]) for name in names})
 
 

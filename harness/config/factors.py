@@ -10,7 +10,7 @@ from harness.systems import System
 GROUPS = ("system", "prompt", "chat", "embedder", "captioner")
 """Groups that count as one factor when another choice is made in them."""
 
-BUILD = ("package", "weights", "digest", "recording")
+BUILD = ("package", "weights", "digest", "recording", "processor")
 """Parts of a model's identity that no setting names: the same name may stand for new weights."""
 
 

@@ -31,6 +31,13 @@ def testset_folder(name: str) -> Path:
     return place if place.is_dir() else place.parent
 
 
+def recording_path(recording: str | None, testset: str) -> Path:
+    """Return where a study's recording lies: where it says, or beside its test set."""
+    if recording is None:
+        return testset_folder(testset) / "recorded.jsonl.gz"
+    return project_path(recording)
+
+
 def fingerprint(hashes: Mapping[str, str]) -> str:
     """Return one SHA-256 for named files: it changes with a name, and with any byte."""
     return hashlib.sha256(json.dumps(hashes, sort_keys=True).encode()).hexdigest()

@@ -6,9 +6,9 @@ from hydra.core.config_store import ConfigStore
 from omegaconf import MISSING
 
 from harness.judge import JUDGES, Judge
-from harness.llm import EMBEDDERS, Budget
+from harness.llm import Budget
 from harness.sources import CAPTIONERS, Index
-from harness.systems import GENERATORS, SYSTEMS, Prompt, System
+from harness.systems import GENERATORS, SEARCH_EMBEDDERS, SYSTEMS, Prompt, System
 
 
 @dataclass
@@ -42,6 +42,8 @@ class Study:
     """How often each question is asked."""
     primary: list[Declared] = field(default_factory=list)
     """Tests declared before collecting: [{factor: prompt, metric: faithfulness}]."""
+    recording: str | None = None
+    """What chat=recorded and embedder=recorded replay; None is the one beside the test set."""
 
 
 @dataclass
@@ -174,7 +176,7 @@ def register() -> None:
     groups: dict[str, tuple[str, dict[str, type]]] = {
         "system": ("variant", dict(SYSTEMS)),
         "chat": ("variant.chat", dict(GENERATORS)),
-        "embedder": ("variant.embedder", dict(EMBEDDERS)),
+        "embedder": ("variant.embedder", dict(SEARCH_EMBEDDERS)),
         "captioner": ("variant.captioner", dict(CAPTIONERS)),
         "index": ("variant.index", {"index": Index}),
         "prompt": ("variant.prompt", {"prompt": Prompt}),

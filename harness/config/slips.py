@@ -1,7 +1,6 @@
 """A slip in the settings, told in the words of the command line."""
 
 import re
-from collections.abc import Collection
 from dataclasses import fields, is_dataclass
 
 from omegaconf import DictConfig, OmegaConf
@@ -40,19 +39,20 @@ def no_setting(key: str, kind: type) -> str:
     return unknown(name, (field.name for field in fields(kind)), of)
 
 
-def check_known(cfg: DictConfig, kind: type, names: Collection[str], inside: str = "") -> None:
+def check_known(cfg: DictConfig, kind: type, inside: str = "") -> None:
     """Raise ConfigError for a key that `+` forced into the settings and that nothing reads.
 
     Args:
         cfg: The settings.
         kind: The dataclass that they are of.
-        names: Those of its fields whose own settings are looked at too.
         inside: Where they stand, as `variant.`.
     """
-    for key in map(str, cfg):
-        if key not in {"hydra", *(field.name for field in fields(kind))}:
-            raise ConfigError(no_setting(inside + key, kind))
-    for name in names:
-        node = None if OmegaConf.is_missing(cfg, name) else cfg[name]
+    known = {field.name for field in fields(kind)}
+    for name, node in cfg.items_ex(resolve=False):
+        key = f"{inside}{name!s}"
+        if key == "hydra":
+            continue
+        if name not in known:
+            raise ConfigError(no_setting(key, kind))
         if isinstance(node, DictConfig) and is_dataclass(within := OmegaConf.get_type(node)):
-            check_known(node, within, [field.name for field in fields(within)], f"{inside}{name}.")
+            check_known(node, within, f"{key}.")

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from harness.analysis.gold import stem
+from harness.quotes import stem
 from harness.records import EvidencePlace
 
 log = logging.getLogger(__name__)

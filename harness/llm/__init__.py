@@ -9,7 +9,8 @@ from harness.llm.llamacpp_chat import LlamaCppChat
 from harness.llm.ollama_chat import OllamaChat
 from harness.llm.openai_chat import OpenAIChat, Structured
 from harness.llm.openai_embedder import OpenAIEmbedder
-from harness.llm.recorded_chat import RecordedChat, Recording
+from harness.llm.recorded_chat import RecordedChat
+from harness.llm.recorded_embedder import RecordedEmbedder
 from harness.llm.remote import Remote
 from harness.llm.tokens import estimate_tokens
 
@@ -38,7 +39,7 @@ __all__ = [
     "Outcome",
     "Price",
     "RecordedChat",
-    "Recording",
+    "RecordedEmbedder",
     "Remote",
     "Request",
     "Role",

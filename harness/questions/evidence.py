@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from harness.errors import InputError, unknown
 from harness.questions.testset import TestSet
+from harness.quotes import covers, evened, stem
 from harness.records import EvidencePlace
 
 log = logging.getLogger(__name__)
@@ -34,8 +35,6 @@ def check_evidence(testset: TestSet, files: Iterable[str]) -> None:
     Raises:
         InputError: names the question, the document and the nearest one.
     """
-    from harness.analysis.gold import stem  # loads all of analysis, which other stages do without
-
     documents = {stem(file) for file in files}
     for question in testset.questions:
         for name in (stem(place.document) for place in question.evidence):
@@ -46,7 +45,7 @@ def check_evidence(testset: TestSet, files: Iterable[str]) -> None:
                 )
 
 
-def check_places(testset: TestSet, pages: Pages, figures: Collection[str]) -> None:
+def check_places(testset: TestSet, pages: Pages, figures: Collection[str] | None) -> None:
     """Raise where evidence names a page or figure that is not there, or quotes what is not on it.
 
     A quote is there when the page holds as much of it as a passage must hold to count, and every
@@ -55,13 +54,11 @@ def check_places(testset: TestSet, pages: Pages, figures: Collection[str]) -> No
     Args:
         testset: All its questions.
         pages: What was read; documents of which nothing was read are not judged.
-        figures: Ids of the figures that were read; none where none were looked for.
+        figures: Ids of the figures that were found; None where none were looked for.
 
     Raises:
         InputError: names the question and the slip, and how many more there are.
     """
-    from harness.analysis.gold import stem
-
     read: dict[str, dict[int, str]] = {}
     for (document, number), text in pages.items():
         read.setdefault(document, {})[number] = text
@@ -114,11 +111,9 @@ class _Stated:
     @property
     def verbatim(self) -> bool:
         """Whether the quote stands there word for word, but for blanks, width and case."""
-        from harness.analysis.gold import evened
-
         return evened(self.quote) in evened(self.page)
 
-    def slip(self, figures: Collection[str]) -> str:
+    def slip(self, figures: Collection[str] | None) -> str:
         """Return what is wrong with the place; nothing where it is there."""
         if self.place.page not in self.pages:
             return f"'{self.document}' has {len(self.pages)} pages, and no page {self.place.page}"
@@ -126,16 +121,14 @@ class _Stated:
             return self._wrong_figure(self.place.figure, figures)
         return "" if self.verbatim else self._misquoted() or self._wrong_number()
 
-    def _wrong_figure(self, figure: str, figures: Collection[str]) -> str:
+    def _wrong_figure(self, figure: str, figures: Collection[str] | None) -> str:
         here = f"{self.document}#{self.place.page}."
-        there = [each for each in figures if each.startswith(here)]
-        if not figures or figure in there:
+        there = [each for each in figures or () if each.startswith(here)]
+        if figures is None or figure in there:
             return ""
         return unknown(figure, there, f"figure on page {self.place.page}")
 
     def _misquoted(self) -> str:
-        from harness.analysis.gold import covers
-
         if covers(self.page, self.quote):
             return ""
         others = [str(n) for n, text in self.pages.items() if covers(text, self.quote)]
@@ -155,7 +148,5 @@ class _Stated:
 
 def _holds_number(text: str, number: str) -> bool:
     """Whether a number stands in a text, also where a blank was read into one of the two."""
-    from harness.analysis.gold import evened
-
     whole = re.compile(rf"(?<!\d){re.escape(evened(number))}(?!\d)")
     return any(map(whole.search, (unicodedata.normalize("NFKC", text), evened(text))))

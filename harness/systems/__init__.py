@@ -1,6 +1,6 @@
 """What answers questions. A system is a dataclass; one line in `SYSTEMS` names it."""
 
-from harness.llm import CHATS, Chat, RecordedChat
+from harness.llm import CHATS, EMBEDDERS, Chat, Embedder, RecordedChat, RecordedEmbedder
 from harness.systems.extractive import Extractive
 from harness.systems.prompts import Prompt
 from harness.systems.rag import Rag
@@ -15,8 +15,12 @@ GENERATORS: dict[str, type[Chat]] = {
 }
 """What may stand under `chat`: a language model, its recorded replies, or a reader without one."""
 
+SEARCH_EMBEDDERS: dict[str, type[Embedder]] = {"recorded": RecordedEmbedder, **EMBEDDERS}
+"""What may stand under `embedder`: an embedding model, or its recorded vectors."""
+
 __all__ = [
     "GENERATORS",
+    "SEARCH_EMBEDDERS",
     "SYSTEMS",
     "Answerer",
     "Bench",

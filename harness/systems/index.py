@@ -4,20 +4,25 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from harness.errors import EndpointError, InputError, RunError
 from harness.llm import Calls, Embedder, Role
+from harness.llm.calls import Vector
 from harness.records import Floats, Passage
 from harness.systems.system import Bench
 
 if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
     from langchain_chroma import Chroma
     from langchain_core.embeddings import Embeddings
     from langchain_core.retrievers import BaseRetriever
 
+FOLDER = "chroma"
+"""Where the indexes lie in a cache."""
 SPACE = "cosine"
 EXACT_UP_TO = 20_000
 """Passages up to which every one is compared: at 384 dimensions some milliseconds a query."""
@@ -73,8 +78,6 @@ class VectorIndex:
 
 def open_index(passages: Sequence[Passage], embedder: Embedder, bench: Bench) -> VectorIndex:
     """Return the index of these passages: built once, then found again by its fingerprint."""
-    import chromadb
-    from chromadb.config import Settings
     from filelock import FileLock
     from langchain_chroma import Chroma
 
@@ -82,11 +85,10 @@ def open_index(passages: Sequence[Passage], embedder: Embedder, bench: Bench) ->
         raise InputError("the index would be empty: the corpus holds no text; see study.corpus")
     ordered = tuple(sorted(passages, key=lambda passage: passage.id))
     mark = fingerprint(ordered, embedder)
-    folder = bench.cache / "chroma"
+    folder = bench.cache / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    settings = Settings(anonymized_telemetry=False)
     with FileLock(folder / f"{mark[:32]}.lock"):
-        client = chromadb.PersistentClient(str(folder), settings)
+        client = client_in(folder)
         store = Chroma(
             collection_name=mark[:32],
             embedding_function=remembering(embedder, bench.calls),
@@ -102,6 +104,30 @@ def open_index(passages: Sequence[Passage], embedder: Embedder, bench: Bench) ->
         vectors = check(store, ordered)
     exact = len(ordered) <= EXACT_UP_TO
     return VectorIndex(mark, ordered, store, vectors if exact else None)
+
+
+def indexed(cache: Path, mark: str) -> list[tuple[str, Vector]]:
+    """Return texts and vectors of an index built below `cache`; none where it is not there."""
+    from chromadb.errors import NotFoundError
+
+    folder = cache / FOLDER
+    if not folder.is_dir():
+        return []
+    try:
+        found = client_in(folder).get_collection(mark[:32], embedding_function=None)
+    except NotFoundError:
+        return []
+    held: Any = found.get(include=["documents", "embeddings"])
+    vectors = (np.asarray(vector, "<f4") for vector in held["embeddings"])
+    return list(zip(held["documents"], vectors, strict=True))
+
+
+def client_in(folder: Path) -> "ClientAPI":
+    """Return Chroma with its data in a folder."""
+    import chromadb
+    from chromadb.config import Settings
+
+    return chromadb.PersistentClient(str(folder), Settings(anonymized_telemetry=False))
 
 
 def fingerprint(passages: Sequence[Passage], embedder: Embedder) -> str:

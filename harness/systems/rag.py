@@ -76,7 +76,7 @@ class Rag(System):
     def generator(self) -> dict[str, object]:
         """Return what stands for the generator; of a recording, its content too."""
         chat = self.chat
-        content = {"recording": chat.sha256} if isinstance(chat, RecordedChat) else {}
+        content = {"recording": chat.recording.sha256} if isinstance(chat, RecordedChat) else {}
         return {**chat.identity(), **content}
 
     @property
@@ -183,8 +183,10 @@ class OpenRag:
         return {(d.name, page.number): page.text for d in self.documents for page in d.pages}
 
     @property
-    def figures(self) -> frozenset[str]:
-        """All figures of the corpus; none where the index is made of text only."""
+    def figures(self) -> frozenset[str] | None:
+        """All figures of the corpus; None where the index is made of text only."""
+        if self.config.index.contents == "text":
+            return None
         return frozenset(figure.id for d in self.documents for figure in d.figures)
 
     def answer(self, query: Query) -> Answer:
@@ -232,9 +234,9 @@ class HandedRag:
         return {}
 
     @property
-    def figures(self) -> frozenset[str]:
-        """None were looked at."""
-        return frozenset()
+    def figures(self) -> None:
+        """None were looked for."""
+        return None
 
     def answer(self, query: Query) -> Answer:
         """Generate from what the other run found; it has failed where that run did."""

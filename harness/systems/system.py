@@ -43,8 +43,8 @@ class Answerer(Protocol):
         """(document, page) -> text of what it answers from; nothing where that is not known."""
 
     @property
-    def figures(self) -> frozenset[str]:
-        """Ids of the figures that were looked at."""
+    def figures(self) -> frozenset[str] | None:
+        """Ids of the figures that were found; None where none were looked for."""
 
     def answer(self, query: Query) -> Answer:
         """Answer one question; safe to call from several threads."""

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from harness.analysis import GOLD_METRICS, gold_scores, rank_scores
-from harness.analysis.gold import ENDINGS, as_gold, holds, stem, trigrams
+from harness.analysis.gold import as_gold, holds
+from harness.quotes import ENDINGS, stem, trigrams
 from harness.records import EvidencePlace, Passage, Question, Response
 from harness.sources.corpus import KINDS
 

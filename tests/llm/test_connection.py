@@ -119,6 +119,7 @@ def test_what_nobody_asked_for_is_no_reply(
         second = chat.complete(ask("2"), calls).text
 
     assert (first, second) == ("first", "second")
+    assert calls.sent == 3  # the second went out once on the connection that could not be trusted
 
 
 def test_redirection_is_not_followed(reach: Reach) -> None:

@@ -121,4 +121,9 @@ class TestPlaces:
     def test_what_was_not_read_is_not_judged(self) -> None:
         """Documents that the system keeps to itself, and figures where none were looked for."""
         check_places(self.at(EvidencePlace("other", 9, quote="x")), self.PAGES, self.FIGURES)
-        check_places(self.at(EvidencePlace("report", 2, figure="report#2.f3")), self.PAGES, ())
+        check_places(self.at(EvidencePlace("report", 2, figure="report#2.f3")), self.PAGES, None)
+
+    def test_a_figure_where_none_was_found(self) -> None:
+        """To have looked and found nothing is not the same as not to have looked."""
+        with pytest.raises(InputError, match=r"'report#2\.f1'; known: none"):
+            check_places(self.at(EvidencePlace("report", 2, figure="report#2.f1")), self.PAGES, ())
