@@ -21,16 +21,25 @@ WAYS = {"more_room": "with more room", "repair": "told what was wrong", "fresh":
 """How a reply that cannot be used is asked for again, in words."""
 
 
+Cell = tuple[str, int, str]
+"""Question, repeat and metric."""
+
+
+def key(score: Score) -> Cell:
+    """Return which cell a score stands in."""
+    return score.question_id, score.repeat, score.metric
+
+
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RunOutcome:
     """What an evaluation came to in one run."""
 
     stands: Sequence[Score]
     """What the judge has been asked so far, and what needed no judge."""
     brought: Sequence[Score]
     """What this evaluation came to by itself, also where former scores stand."""
-    cut: Collection[tuple[str, int]]
-    """Question and repeat of each answer that ended for want of room."""
+    cut: Collection[Cell]
+    """Those that are NA as the answer itself ended for want of room, whoever judges."""
     left: bool
     """Whether labels under other settings stayed, as too little came to replace them."""
     dropped: int
@@ -46,7 +55,7 @@ class Outcome:
 class Evaluation:
     """What was done."""
 
-    runs: Mapping[str, Outcome]
+    runs: Mapping[str, RunOutcome]
     calls: Calls
     """The account of the model calls."""
     failure: str = ""
@@ -94,11 +103,6 @@ def stayed(done: Evaluation) -> Iterator[str]:
             f"dropped: {dropped} labels under the judge's former settings that this "
             "evaluation did not ask for anew"
         )
-
-
-def key(score: Score) -> tuple[str, int, str]:
-    """Return which cell a score stands in."""
-    return score.question_id, score.repeat, score.metric
 
 
 def spent_up(done: Evaluation) -> Iterator[str]:
@@ -183,32 +187,19 @@ def check_unread(done: Evaluation, most: float) -> None:
     A cell counts also where an earlier score stands in it; so does a run whose labels could not
     be replaced. A budget that is spent is no failure: it ends the evaluation as it was asked to.
     """
-    cells_asked = len(done.judged)
+    asked_for = len(done.judged)
     failed = sum(len(lost(one.judged, one.cut, FAILED)) for one in done.runs.values())
     left = any(outcome.left for outcome in done.runs.values())
-    if left or failed > most * cells_asked:
+    if failed > most * asked_for or (left and failed):
         raise EndpointError(
-            f"the judge gave no usable reply for {failed} of {cells_asked} cells "
+            f"the judge gave no usable reply for {failed} of {asked_for} cells "
             f"(most_unread={most:g} is allowed); "
             + (f"mostly: {done.failure}" if done.failure else "see python -m harness.doctor")
         )
 
 
 def lost(
-    judged: Iterable[Score],
-    cut: Collection[tuple[str, int]],
-    reasons: Collection[Status] = LOST,
+    judged: Iterable[Score], cut: Collection[Cell], reasons: Collection[Status] = LOST
 ) -> list[Score]:
-    """Return those of a run's judged cells that came to nothing and may yet have a score.
-
-    What is NA because the answer itself was cut is not among them: no judge does better there.
-    """
-    return [
-        score
-        for score in judged
-        if score.status in reasons
-        and (
-            score.status is not Status.CONTEXT_OVERFLOW
-            or (score.question_id, score.repeat) not in cut
-        )
-    ]
+    """Return those of a run's judged cells that came to nothing and may yet have a score."""
+    return [score for score in judged if score.status in reasons and key(score) not in cut]

@@ -35,7 +35,7 @@ class Sum:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Bill:
     """What an evaluation would ask."""
 
     rows: tuple[tuple[str, str, Sum], ...]
@@ -44,12 +44,12 @@ class Plan:
     """Of all together, which is less: metrics share checks, and runs share texts."""
 
 
-def plan(settings: Evaluate) -> Plan:
+def bill(settings: Evaluate) -> Bill:
     """Return what would be asked, having asked nothing."""
     wanted = wanted_of(settings.metrics)
     runs = chosen_runs(study_path(settings), settings.runs)
     items = [item for run in runs for item in items_of(run, settings)]
-    judged = [item for item in items if item.response.response is not None]
+    judged = [item for item in items if not item.failed]
     folder = project_path(settings.root) / ".cache" if settings.cache != "off" else None
     with closing(Calls(folder, "read")) as calls:
         cases = [item.case for item in judged]
@@ -63,7 +63,7 @@ def plan(settings: Evaluate) -> Plan:
         for metric, checks in checks_by_metric(wanted).items()
     ]
     everything = summed(row for found in by_run.values() for row in found)
-    return Plan(tuple(rows), everything)
+    return Bill(tuple(rows), everything)
 
 
 def checks_by_metric(wanted: Wanted) -> dict[str, tuple[str, ...]]:
@@ -87,12 +87,12 @@ def summed(planned: Iterable[Planned]) -> Sum:
     )
 
 
-def print_plan(settings: Evaluate) -> None:
+def print_bill(settings: Evaluate) -> None:
     """Print what would be asked, what it would cost and how long it would take."""
     from rich.console import Console
     from rich.table import Table
 
-    found = plan(settings)
+    found = bill(settings)
     if not found.total.calls:
         print(f"judge {settings.judge.label} asks no model: nothing to send, nothing to pay")
         return

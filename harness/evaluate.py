@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 def main(settings: "Evaluate", how: "Composition") -> None:
     """Score the runs that the command line names."""
     from harness.account import check_unread, told
-    from harness.billing import print_plan
+    from harness.billing import print_bill
     from harness.evaluation import evaluate
     from harness.progress import progress
 
     if settings.dry_run:
-        print_plan(settings)
+        print_bill(settings)
         return
     with progress("evaluate") as advance:
         done = evaluate(settings, advance)

@@ -8,13 +8,21 @@ from functools import cache, partial
 from itertools import chain
 from typing import Any
 
-from harness.account import FAILED, Evaluation, Outcome, lost
+from harness.account import FAILED, Cell, Evaluation, RunOutcome, lost
 from harness.config import PROJECT, Evaluate, project_path, study_path
 from harness.errors import ConfigError, RunError, unknown
 from harness.judge import CHECKS, Case, Judge, OwnCheck, checks_for, read_check
 from harness.llm import Calls
 from harness.llm.failures import one_line
-from harness.metrics import METRICS, PRESETS, Scored, assemble, own_share, resolve
+from harness.metrics import (
+    METRICS,
+    OF_THE_RESPONSE,
+    PRESETS,
+    Scored,
+    assemble,
+    own_share,
+    resolve,
+)
 from harness.provenance import now
 from harness.questions import read_testset, select
 from harness.records import Question, Response, Score, Status, Verdict
@@ -92,7 +100,7 @@ def evaluate(settings: Evaluate, advance: Advance) -> Evaluation:
         rows = [verdict for item in mine for verdict in verdicts.get(id(item), [])]
         scores = cache(partial(scores_of, mine, wanted, judge))
         brought = scores(tuple(rows))
-        cut = {(one.question_id, one.repeat) for item in mine if (one := item.response).cut}
+        cut = cut_cells(mine, wanted)
         anew = replaced(run, judge, identity, brought)
         left = settings.again and len(lost(anew, cut)) > settings.most_unread * len(anew)
         dropped = (
@@ -103,7 +111,7 @@ def evaluate(settings: Evaluate, advance: Advance) -> Evaluation:
             )
         )
         run.log_evaluation(took)
-        outcomes[run.name] = Outcome(run.scores(judge.label), brought, cut, left, dropped)
+        outcomes[run.name] = RunOutcome(run.scores(judge.label), brought, cut, left, dropped)
     return Evaluation(outcomes, calls, commonest_failure(chain(*labels)))
 
 
@@ -123,6 +131,17 @@ def scores_of(
         checks = by_item.get((item.response.question_id, item.response.repeat), {})
         found += scored(item, [row for rows in checks.values() for row in rows], wanted, judge)
     return found
+
+
+def cut_cells(items: Iterable[Item], wanted: Wanted) -> set[Cell]:
+    """Return the cells that are NA as the answer was cut: of metrics that rest on its claims."""
+    resting = [name for name in wanted.metrics if set(METRICS[name].needs) & set(OF_THE_RESPONSE)]
+    return {
+        (item.response.question_id, item.response.repeat, name)
+        for item in items
+        if item.response.cut
+        for name in resting
+    }
 
 
 def replaced(
@@ -232,8 +251,7 @@ def scored(item: Item, verdicts: Sequence[Verdict], wanted: Wanted, judge: Judge
     found = [(name, METRICS[name].score(evidence), METRICS[name].judged) for name in wanted.metrics]
     for check in wanted.own:
         rows = [verdict for verdict in verdicts if verdict.check == check.name]
-        answered = item.response.response is not None
-        share = own_share(rows) if answered else Scored(None, None, Status.NOT_ANSWERED)
+        share = own_share(rows) if not item.failed else Scored(None, None, Status.NOT_ANSWERED)
         found.append((check.name, share, True))
     return [
         Score(

@@ -19,7 +19,7 @@ from harness.questions import (
     still_meant,
     verdict_by_text,
 )
-from harness.records import Question, Response, Score, Verdict
+from harness.records import LOST, Question, Response, Score, Verdict
 from harness.run_facts import metric_facts, ordered, run_facts
 from harness.store import Run
 
@@ -75,7 +75,7 @@ def study_tables(
         scored = [run for run in runs if given[run]]
         if not scored:
             continue
-        if all(row.value is None for run in scored for row in given[run]):
+        if all(row.status in LOST for run in scored for row in given[run]):
             log.warning("the judge '%s' is left out: none of its scores of these runs came", judge)
             continue
         other = reworded(runs, judge, chosen)

@@ -34,7 +34,7 @@ def main(settings: "StudyRun", how: "Composition") -> None:
         for name, *overrides in map(shlex.split, settings.study.variants)
     ]
     evaluating, _ = compose("evaluate", words_for("evaluate", how))
-    reporting, chosen = compose("report", words_for("report", how))
+    reporting, report_how = compose("report", words_for("report", how))
     wanted_of(evaluating.metrics)
     pick(LANGUAGES, reporting.language, "language")
     names: list[str] = []
@@ -50,7 +50,7 @@ def main(settings: "StudyRun", how: "Composition") -> None:
         done = evaluate(replace(evaluating, runs=runs), advance)
     print(told(done), flush=True)
     check_unread(done, settings.most_unread)
-    report(replace(reporting, runs=runs), chosen)
+    report(replace(reporting, runs=runs), report_how)
 
 
 def words_for(stage_name: str, how: "Composition") -> list[str]:

@@ -197,7 +197,8 @@ class StubEndpoint:
         head = [f"HTTP/1.1 {reply.status} scripted", "Content-Type: application/json"]
         head += [f"{name}: {value}" for name, value in reply.headers.items()]
         head += [f"Content-Length: {len(body)}", "", ""]
-        return "\r\n".join(head).encode() + (body[: len(body) // 2] if reply.cut else body), (reply)
+        sent = body[: len(body) // 2] if reply.cut else body
+        return "\r\n".join(head).encode() + sent, reply
 
     def _reply(self, received: Received) -> Reply:
         if not received.is_chat:

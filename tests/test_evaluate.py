@@ -439,6 +439,12 @@ class TestLabelsThatStand:
         assert {path: path.read_bytes() for path in whole} == whole
 
         stub.script = in_good_faith
+        done = evaluate("again=true", "judge.chat.temperature=0.5", "budget.calls=1")
+        assert done.returncode == 0, done.stderr
+        assert "text_k4: left as it was" in done.stdout
+        assert "budget spent: " in done.stdout
+        assert {path: path.read_bytes() for path in whole} == whole
+
         done = evaluate("again=true", "judge.chat.temperature=0.5")
         assert done.returncode == 0, done.stderr
         assert {path: path.read_bytes() for path in whole} != whole

@@ -500,6 +500,19 @@ def test_a_judge_whose_labels_never_came_is_left_out(
     assert "the judge 'gone' is left out: none of its scores of these runs came" in caplog.text
 
 
+def test_a_judge_that_found_nothing_to_score_was_there(
+    command: Command, article: Article, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A refusal makes no claims: that is what the judge found, and no failure."""
+    refused = Score("q1", 0, "faithfulness", None, None, Status.NO_CLAIMS, "second")
+    article.run("ctx_k9").write_evaluation("second", {"judge": "chat"}, [], [refused])
+
+    page = running(command("report", *article.words).stdout)
+
+    assert "judged by second, too" in page
+    assert "is left out" not in caplog.text
+
+
 def test_one_judge_is_held_against_nobody(command: Command, article: Article) -> None:
     """Without a second judge no word is said of several."""
     page = command("report", *article.words).stdout

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from harness.metrics import generation, overall, retrieval
-from harness.metrics.assemble import assemble
+from harness.metrics.assemble import OF_THE_RESPONSE, assemble
 from harness.metrics.costs import COSTS
 from harness.metrics.matching import char_f1, matches, normalise
 from harness.metrics.metric import AXES, Metric
@@ -22,6 +22,7 @@ from harness.records import Layer, Status
 __all__ = [
     "AXES",
     "METRICS",
+    "OF_THE_RESPONSE",
     "PRESETS",
     "Metric",
     "Scored",
