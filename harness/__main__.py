@@ -1,5 +1,7 @@
 """`python -m harness`: every command in a line."""
 
+import sys
+
 COMMANDS = {
     "study": "collect, evaluate and report every variant that a study lists",
     "collect": "run one variant, or a sweep, on the study's test set",
@@ -13,7 +15,9 @@ COMMANDS = {
 
 
 def main() -> None:
-    """Print the commands and how to learn more of each."""
+    """Print the commands and how to learn more of each; a command given here is a slip."""
+    if sys.argv[1:] and sys.argv[1] not in ("-h", "--help"):
+        raise SystemExit(f"give the command as one word: python -m harness.{sys.argv[1]} ...")
     print("Which one change made the RAG system better?\n")
     for name, meaning in COMMANDS.items():
         print(f"  python -m harness.{name:<10} {meaning}")

@@ -17,6 +17,8 @@ WIDTH = 100
 FAILED = LOST - {Status.BUDGET}
 """Reasons that lie with the judge and its endpoint, so that another judge may do better."""
 
+UNSUPPORTED = Status.NOT_SUPPORTED_BY_JUDGE
+
 WAYS = {"more_room": "with more room", "repair": "told what was wrong", "fresh": "afresh"}
 """How a reply that cannot be used is asked for again, in words."""
 
@@ -47,8 +49,9 @@ class RunOutcome:
 
     @property
     def judged(self) -> list[Score]:
-        """The cells that the judge was asked for."""
-        return [score for score in self.brought if score.judge is not None]
+        """The cells that hang on the judge: it was asked for them, and no answer was cut."""
+        asked = (score for score in self.brought if score.judge is not None)
+        return [score for score in asked if key(score) not in self.cut]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +66,25 @@ class Evaluation:
 
     @property
     def judged(self) -> list[Score]:
-        """The cells that the judge was asked for."""
+        """The cells that hang on the judge."""
         return [score for outcome in self.runs.values() for score in outcome.judged]
 
 
 def told(done: Evaluation) -> str:
     """Say how many cells of each run are scored, what was asked and what had to be repaired."""
     lines = [f"{run}: {cells(outcome.stands)}" for run, outcome in done.runs.items()]
-    lines += [*asked(done.calls), *repaired(done.calls), *stayed(done), *spent_up(done)]
+    lines += [*beyond(done), *asked(done.calls), *repaired(done.calls)]
+    lines += [*stayed(done), *spent_up(done)]
     return "\n".join(map(folded, lines))
+
+
+def beyond(done: Evaluation) -> Iterator[str]:
+    """Yield which of the metrics asked for this judge cannot give; nothing where it can all."""
+    statuses: dict[str, set[str]] = {}
+    for score in done.judged:
+        statuses.setdefault(score.metric, set()).add(score.status)
+    if never := [name for name, all_ in statuses.items() if all_ == {UNSUPPORTED}]:
+        yield f"not for this judge: {', '.join(never)}; judge=chat asks a model"
 
 
 def stayed(done: Evaluation) -> Iterator[str]:
@@ -113,7 +126,8 @@ def spent_up(done: Evaluation) -> Iterator[str]:
         limits = {name: getattr(budget, name) for name in ("calls", "tokens", "usd", "minutes")}
         set_to = [f"budget.{name}={most:g}" for name, most in limits.items() if most is not None]
         yield (
-            f"budget spent: {len(missing)} of {len(done.judged)} cells were not asked to the end; "
+            f"budget spent: {len(missing)} of {len(done.judged)} cells were not asked to the end "
+            "(calls that were on their way were paid for); "
             f"raise {' or '.join(set_to)} and give the same command again, which asks only these"
         )
 
@@ -188,18 +202,11 @@ def check_unread(done: Evaluation, most: float) -> None:
     be replaced. A budget that is spent is no failure: it ends the evaluation as it was asked to.
     """
     asked_for = len(done.judged)
-    failed = sum(len(lost(one.judged, one.cut, FAILED)) for one in done.runs.values())
+    failed = sum(score.status in FAILED for score in done.judged)
     left = any(outcome.left for outcome in done.runs.values())
-    if failed > most * asked_for or (left and failed):
+    if failed > most * asked_for or (done.failure and (left or not asked_for)):
         raise EndpointError(
             f"the judge gave no usable reply for {failed} of {asked_for} cells "
             f"(most_unread={most:g} is allowed); "
             + (f"mostly: {done.failure}" if done.failure else "see python -m harness.doctor")
         )
-
-
-def lost(
-    judged: Iterable[Score], cut: Collection[Cell], reasons: Collection[Status] = LOST
-) -> list[Score]:
-    """Return those of a run's judged cells that came to nothing and may yet have a score."""
-    return [score for score in judged if score.status in reasons and key(score) not in cut]

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from harness.account import WIDTH, folded
 from harness.config import Evaluate, project_path, study_path
-from harness.evaluation import Wanted, items_of, wanted_of
 from harness.judge import ChatJudge, Planned, checks_for
 from harness.llm import Calls, Price, Remote, Usual
 from harness.metrics import METRICS
 from harness.store import chosen_runs
+from harness.wanted import Wanted, items_of, wanted_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,8 @@ def answered_before(plan: Plan) -> dict[tuple[str, int], Response]:
         raise RunError(
             f"{shown_path(plan.run.path)} was collected with other settings "
             f"(not the same: {', '.join(changed)}); give version=<label> to keep both, "
-            "or again=true to set the old run aside"
+            "or again=true to set the old run aside. To compare two values of a setting, give it "
+            "on the command line (variant.top_k=6)"
         )
     return {(r.question_id, r.repeat): r for r in plan.run.responses() if r.error is None}
 
@@ -108,6 +109,7 @@ def gather(
             raise RunError(f"{said}; mend the cause and give the same command to go on")
         log.warning("%s", said)
         return
+    warn(plan.run, responses)
     plan.run.reopen()
     plan.run.write_responses(responses)
     if stopped:
@@ -132,6 +134,18 @@ def gather(
             "spent": spent(responses),
         }
     )
+
+
+def warn(run: Run, responses: Sequence[Response]) -> None:
+    """Warn of answers that came and are none."""
+    if cut := sum(response.cut for response in responses):
+        log.warning(
+            "%s: %d of %d answers were cut for want of room, so nothing that rests on them is "
+            "scored; raise variant.chat.max_tokens, or widen the model's window",
+            run.name, cut, len(responses),
+        )  # fmt: skip
+    if empty := sum(r.response is not None and not r.response.strip() for r in responses):
+        log.warning("%s: %d of %d answers are empty", run.name, empty, len(responses))
 
 
 def asked_before(run: Run, todo: Sequence[tuple[Question, int]]) -> bool:

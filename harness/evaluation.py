@@ -3,74 +3,24 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache, partial
 from itertools import chain
 from typing import Any
 
-from harness.account import FAILED, Cell, Evaluation, RunOutcome, lost
-from harness.config import PROJECT, Evaluate, project_path, study_path
-from harness.errors import ConfigError, RunError, unknown
-from harness.judge import CHECKS, Case, Judge, OwnCheck, checks_for, read_check
+from harness.account import FAILED, Cell, Evaluation, RunOutcome
+from harness.config import Evaluate, project_path, study_path
+from harness.errors import RunError
+from harness.judge import Judge
 from harness.llm import Calls
 from harness.llm.failures import one_line
-from harness.metrics import (
-    METRICS,
-    OF_THE_RESPONSE,
-    PRESETS,
-    Scored,
-    assemble,
-    own_share,
-    resolve,
-)
+from harness.metrics import METRICS, OF_THE_RESPONSE, Scored, assemble, own_share
 from harness.provenance import now
-from harness.questions import read_testset, select
-from harness.records import Question, Response, Score, Status, Verdict
+from harness.records import LOST, Score, Status, Verdict
 from harness.store import Changed, Run, by_response, chosen_runs, finished_runs
+from harness.wanted import Item, Wanted, items_of, wanted_of
 
 Advance = Callable[[int, int], None]
-
-OWN_CHECKS = PROJECT / "conf" / "check"
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One response to be scored, with the question that its run carries."""
-
-    run: Run
-    question: Question
-    response: Response
-
-    @property
-    def failed(self) -> bool:
-        """Whether the system gave no answer, so that there is nothing to judge."""
-        return self.response.response is None
-
-    @property
-    def case(self) -> Case:
-        """What the judge may see of it."""
-        return Case(
-            question_id=self.response.question_id,
-            repeat=self.response.repeat,
-            question=self.response.user_input,
-            response=self.response.response or "",
-            reference=self.response.reference,
-            passages=tuple(passage.text for passage in self.response.passages),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What is to be scored."""
-
-    metrics: tuple[str, ...]
-    own: tuple[OwnCheck, ...]
-    """Checks of one's own: each is a metric under its name."""
-
-    @property
-    def checks(self) -> tuple[str, ...]:
-        """The built-in checks that the metrics rest on."""
-        return checks_for(need for name in self.metrics for need in METRICS[name].needs)
 
 
 def evaluate(settings: Evaluate, advance: Advance) -> Evaluation:
@@ -78,7 +28,7 @@ def evaluate(settings: Evaluate, advance: Advance) -> Evaluation:
 
     All responses of all runs go to the judge together, so that what is alike is asked once.
     Labels that stand are never replaced by NA; labels under other settings, with `again`, only
-    in runs of which no more than `most_unread` of the cells came to nothing.
+    in runs in which no more than `most_unread` of the checks came to nothing.
     Raises RunError, before anything is asked, where another judge goes by the same label.
     """
     wanted = wanted_of(settings.metrics)
@@ -101,8 +51,8 @@ def evaluate(settings: Evaluate, advance: Advance) -> Evaluation:
         scores = cache(partial(scores_of, mine, wanted, judge))
         brought = scores(tuple(rows))
         cut = cut_cells(mine, wanted)
-        anew = replaced(run, judge, identity, brought)
-        left = settings.again and len(lost(anew, cut)) > settings.most_unread * len(anew)
+        anew = replaced(run, judge, identity, rows)
+        left = settings.again and sum(anew) > settings.most_unread * len(anew)
         dropped = (
             0
             if left
@@ -145,40 +95,19 @@ def cut_cells(items: Iterable[Item], wanted: Wanted) -> set[Cell]:
 
 
 def replaced(
-    run: Run, judge: Judge, identity: Mapping[str, Any], scores: Iterable[Score]
-) -> list[Score]:
-    """Return the scores that stand for labels under other settings; none where there are none."""
-    changed = run.changed(judge.label, identity)
-    if not changed.settings:
-        return []
-    return [s for s in scores if s.judge is not None and not changed.keeps(s.metric)]
+    run: Run, judge: Judge, identity: Mapping[str, Any], verdicts: Iterable[Verdict]
+) -> list[bool]:
+    """Say of each check of a response that takes the place of former labels whether it was lost.
 
-
-def wanted_of(names: Sequence[str]) -> Wanted:
-    """Return what metrics, presets and checks of one's own are meant, each once.
-
-    A check is named by its file in `conf/check`, or given as the path of one.
+    None where no labels under other settings stand.
     """
-    files = {path.stem: path for path in sorted(OWN_CHECKS.glob("*.yaml"))}
-    known = {**METRICS, **PRESETS}
-    own: dict[str, OwnCheck] = {}
-    for name in names:
-        if name in known:
-            continue
-        if name not in files and not name.endswith((".yaml", ".yml")):
-            raise ConfigError(unknown(name, [*known, *files], "metric, preset or check"))
-        check = read_check(files.get(name) or project_path(name))
-        if check.name in {**known, **CHECKS} or own.get(check.name, check) != check:
-            raise ConfigError(f"check '{check.name}' is there already; give yours another name")
-        own[check.name] = check
-    return Wanted(resolve(name for name in names if name in known), tuple(own.values()))
-
-
-def items_of(run: Run, settings: Evaluate) -> list[Item]:
-    """Return the run's responses to the questions chosen, with the questions it carries."""
-    carried = read_testset(run.path).questions
-    chosen = {q.id: q for q in select(carried, settings.questions, settings.limit)}
-    return [Item(run, chosen[r.question_id], r) for r in run.responses() if r.question_id in chosen]
+    changed = run.changed(judge.label, identity)
+    found: dict[tuple[str, int, str], bool] = {}
+    for one in verdicts if changed.settings else ():
+        if not changed.keeps(one.check):
+            place = one.question_id, one.repeat, one.check
+            found[place] = found.get(place, False) or one.error in LOST
+    return list(found.values())
 
 
 def identity_of(judge: Judge, wanted: Wanted) -> dict[str, Any]:

@@ -6,6 +6,9 @@ Nothing here does I/O.
 import re
 import unicodedata
 
+RUN = 3
+"""Characters that are looked at together."""
+
 COVERED = 0.5
 """Share of a quote's character trigrams from which a passage holds the quote."""
 
@@ -16,9 +19,17 @@ ENDINGS = (".pdf", ".txt", ".md", ".markdown", ".csv", ".html", ".htm", ".docx")
 def covers(text: str, quote: str) -> bool:
     """Say whether a text holds half of a quote, by its runs of three characters.
 
+    A shorter quote must be there as it is, and is no part of a longer number.
+
     >>> covers("The tower is 27 metres high.", "27 metres"), covers("The tower is high.", "27 m")
     (True, False)
+    >>> covers("霧日最多為四月。", "四月"), covers("In 1927.", "27"), covers("Anything.", " ")
+    (True, False, False)
     """
+    even = evened(quote)
+    if 0 < len(even) < RUN:
+        edges = ("(?<!\\d)" if even[0].isdigit() else "", "(?!\\d)" if even[-1].isdigit() else "")
+        return re.search(re.escape(even).join(edges), evened(text)) is not None
     wanted = trigrams(quote)
     return bool(wanted) and len(wanted & trigrams(text)) >= COVERED * len(wanted)
 
@@ -47,5 +58,7 @@ def trigrams(text: str) -> frozenset[str]:
     """Return a text's runs of three characters, evened out."""
     even = evened(text)
     return (
-        frozenset(even[at : at + 3] for at in range(max(1, len(even) - 2))) if even else frozenset()
+        frozenset(even[at : at + RUN] for at in range(max(1, len(even) - RUN + 1)))
+        if even
+        else frozenset()
     )

@@ -6,12 +6,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from harness.errors import ConfigError
 from harness.llm import Calls, Role
 from harness.llm.calls import Vector
 from harness.llm.embedder import embeddable, vector_key
 from harness.llm.recordings import Head, Recording, read_recording, write_recording
-from harness.records import Response
+from harness.records import Floats, Response
 from harness.store import chosen_runs
 from harness.systems.index import indexed
 
@@ -22,6 +24,9 @@ NOT_RECORDABLE = {
     "recorded": "is replayed from a recording already: pass that file on (study.recording)",
 }
 """Note of a generator -> why it cannot be recorded."""
+
+TOLERANCE = 1e-5
+"""Between a similarity that was written down, to six digits, and one worked out again."""
 
 Made = Sequence[Mapping[str, Any]]
 """What `run.json` says that each run was made with."""
@@ -59,6 +64,7 @@ def record_study(folder: Path, calls: Calls, path: Path) -> Recording:
         **passage_vectors(folder, made, embedder, calls),
         **question_vectors(folder, rows, embedder, calls),
     }
+    check_ranking(folder, rows, embedder, vectors)
     write_recording(path, head, {entry.key: entry.payload for entry in replies}, vectors)
     return read_recording(path)
 
@@ -98,11 +104,40 @@ def passage_vectors(
     return found
 
 
+def check_ranking(
+    folder: Path,
+    rows: Sequence[Response],
+    embedder: Mapping[str, object],
+    vectors: Mapping[str, Vector],
+) -> None:
+    """Raise ConfigError where a passage was found by another similarity than these vectors give.
+
+    An embedder that does not repeat itself leaves several vectors of one text.
+    """
+
+    def unit(role: Role, text: str) -> Floats:
+        vector = vectors[vector_key(embedder, role, embeddable(text))].astype(np.float64)
+        scaled: Floats = vector / np.linalg.norm(vector)
+        return scaled
+
+    for row in rows:
+        for passage in row.passages:
+            if passage.similarity is None:
+                continue
+            found = float(unit(Role.QUERY, row.user_input) @ unit(Role.PASSAGE, passage.text))
+            if abs(found - passage.similarity) > TOLERANCE:
+                raise ConfigError(
+                    f"{folder.name}: passage {passage.id} was found by other vectors than are"
+                    " remembered now; collect under a study.name= and root= of their own, and"
+                    " record that"
+                )
+
+
 def question_vectors(
     folder: Path, rows: Sequence[Response], embedder: Mapping[str, object], calls: Calls
 ) -> dict[str, Vector]:
     """Return the vectors that passages were found by, by key."""
-    texts = {embeddable(row.user_input) for row in rows}
+    texts = {embeddable(row.user_input) for row in rows if row.error is None}
     keys = [vector_key(embedder, Role.QUERY, text) for text in sorted(texts)]
     found = calls.get_vectors(keys)
     check_remembered(folder, "vectors of questions", len(found), len(keys))

@@ -60,7 +60,7 @@ def study_tables(
 ) -> dict[str, "StudyTable"]:
     """Return judge -> the study by this judge: the one chosen, then others over what they scored.
 
-    Another judge that gave no score at all (a server that was down, a wrong name) is left out.
+    Another judge that gave no label at all (a server that was down, a wrong name) is left out.
     Raises RunError where the one chosen was not asked about a run.
     """
     chosen = settings.judge.label
@@ -75,8 +75,10 @@ def study_tables(
         scored = [run for run in runs if given[run]]
         if not scored:
             continue
-        if all(row.status in LOST for run in scored for row in given[run]):
-            log.warning("the judge '%s' is left out: none of its scores of these runs came", judge)
+        said = [v for run in scored for v in rows.verdicts[run.name] if v.judge == judge]
+        lost = all(row.status in LOST for run in scored for row in given[run])
+        if lost and not any(verdict.error is None for verdict in said):
+            log.warning("the judge '%s' is left out: none of its labels of these runs came", judge)
             continue
         other = reworded(runs, judge, chosen)
         tables[judge] = table_by(judge, scored, rows, settings, other)

@@ -68,6 +68,7 @@ def run_facts(
             r.question_id for r in responses if r.response and is_refusal(r.response)
         ),
         partial=facts["partial"],
+        of_questions=(facts.get("testset") or {}).get("questions"),
         notes=tuple(made_with["notes"]),
         overrides=tuple(word for word in facts["overrides"] if to_repeat(word)),
         scored_by={s.metric: mark(identity, s.metric) for s in scores if s.judge is not None},
@@ -107,8 +108,16 @@ def to_repeat(word: str) -> bool:
 
 
 def ordered(facts: Sequence["RunFacts"], variants: Sequence[str]) -> list["RunFacts"]:
-    """Return the runs in the order in which the study lists its variants, others after them."""
+    """Return the runs in the order in which the study lists its variants, others after them.
+
+    A run that read another's passages comes last: it stands for no configuration of its own.
+    """
     from harness.analysis.order import natural
 
     place = {variant.split()[0]: number for number, variant in enumerate(variants)}
-    return sorted(facts, key=lambda f: (place.get(f.variant, len(place)), natural(f.name)))
+
+    def order(run: "RunFacts") -> tuple[object, ...]:
+        borrowed = run.passages_from is not None
+        return borrowed, place.get(run.variant, len(place)), natural(run.name)
+
+    return sorted(facts, key=order)

@@ -21,10 +21,11 @@ def main(settings: "StudyRun", how: "Composition") -> None:
     from harness.collection import collect
     from harness.config import compose
     from harness.errors import ConfigError, pick
-    from harness.evaluation import evaluate, wanted_of
+    from harness.evaluation import evaluate
     from harness.progress import progress
     from harness.render import LANGUAGES
     from harness.reporting import report
+    from harness.wanted import wanted_of
 
     if not settings.study.variants:
         raise ConfigError(f"study '{how.choices['study']}' lists no variants; see study.variants")

@@ -1,12 +1,18 @@
 """What counts against a judge, and what does not."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
-from harness.account import key, lost
-from harness.evaluation import Item, Wanted, cut_cells
+import pytest
+
+from harness.account import Evaluation, RunOutcome, check_unread, key, told
+from harness.errors import EndpointError
+from harness.evaluation import cut_cells
+from harness.llm import Calls
 from harness.records import Question, Response, Score, Status
 from harness.store import Run
+from harness.wanted import Item, Wanted
 
 
 def scored(question: str, status: Status) -> Score:
@@ -14,19 +20,37 @@ def scored(question: str, status: Status) -> Score:
     return Score(question, 0, "faithfulness", value, None, status, "chat")
 
 
-def test_what_a_judge_lost() -> None:
-    """Its window, its replies and its echoes count; what it found, and answers cut, do not."""
+def done(*cells: Score, cut: Score | None = None, failure: str = "") -> Evaluation:
+    outcome = RunOutcome(cells, cells, {key(cut)} if cut else (), left=False, dropped=0)
+    return Evaluation({"run": outcome}, Calls(None), failure)
+
+
+@pytest.mark.parametrize("status", Status)
+def test_what_counts_against_a_judge(status: Status) -> None:
+    """Its window, its replies and its echoes do; a spent budget and what it found do not."""
     of_the_judge = {
         Status.CONTEXT_OVERFLOW, Status.JUDGE_UNPARSABLE, Status.JUDGE_INCOMPLETE,
-        Status.JUDGE_ECHO, Status.JUDGE_FAILED, Status.BUDGET,
+        Status.JUDGE_ECHO, Status.JUDGE_FAILED,
     }  # fmt: skip
-    whole = [scored("q1", status) for status in Status]
+    with pytest.raises(EndpointError) if status in of_the_judge else nullcontext():
+        check_unread(done(scored("q1", status)), 0.2)
+
+
+def test_a_cut_answer_is_out_of_the_count() -> None:
+    """Neither among the failures nor among the cells that they are a share of."""
     cut = scored("q2", Status.CONTEXT_OVERFLOW)
 
-    found = lost([*whole, cut], {key(cut)})
+    check_unread(done(scored("q1", Status.OK), cut, cut=cut), 0.2)
+    with pytest.raises(EndpointError, match="no usable reply for 1 of 1 cells"):
+        check_unread(done(scored("q1", Status.JUDGE_FAILED), cut, cut=cut), 0.9)
 
-    assert {score.status for score in found} == of_the_judge
-    assert {score.question_id for score in found} == {"q1"}
+
+def test_a_judge_that_is_down_is_told_though_every_answer_was_cut() -> None:
+    """There is no cell to be a share of, yet nothing came."""
+    cut = scored("q1", Status.CONTEXT_OVERFLOW)
+
+    with pytest.raises(EndpointError, match="mostly: nobody listens there"):
+        check_unread(done(cut, cut=cut, failure="nobody listens there"), 0.2)
 
 
 def test_what_an_answer_that_was_cut_excuses() -> None:
@@ -38,3 +62,12 @@ def test_what_an_answer_that_was_cut_excuses() -> None:
     wanted = Wanted(("faithfulness", "context_recall", "context_precision"), ())
 
     assert cut_cells([cut, whole], wanted) == {("q1", 0, "faithfulness")}
+
+
+def test_what_this_judge_cannot_give_is_named() -> None:
+    """A metric that is NA throughout for that reason, and none that has a score."""
+    cells = [scored("q1", Status.NOT_SUPPORTED_BY_JUDGE), scored("q2", Status.OK)]
+    asked = [replace(cells[0], metric="dated"), *cells]
+
+    assert "not for this judge: dated; judge=chat asks a model" in told(done(*asked))
+    assert "not for this judge" not in told(done(*cells))

@@ -3,6 +3,7 @@
 import gzip
 import json
 import shutil
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -165,6 +166,23 @@ def test_an_index_that_is_gone_is_told(command: Command, study: Study) -> None:
 
     assert done.returncode == 1
     assert "passages of an index are remembered; delete its runs" in done.stderr
+    assert not file.exists()
+
+
+def test_vectors_that_did_not_rank_are_not_recorded(command: Command, study: Study) -> None:
+    """An embedder that does not repeat itself: what is remembered gives other similarities."""
+    with StubEndpoint("27公尺") as stub:
+        command("collect", *live(stub, study))
+    store = sqlite3.connect(study.folder / "runs/.cache/calls.sqlite")
+    with store:
+        store.execute("UPDATE vectors SET vector = (SELECT max(vector) FROM vectors)")
+    store.close()
+    file = study.folder / "replies.jsonl.gz"
+
+    done = command("calls", f"root={study.folder / 'runs'}", "study=small", f"record={file}")
+
+    assert done.returncode == 1
+    assert "was found by other vectors than are remembered now" in done.stderr
     assert not file.exists()
 
 

@@ -497,7 +497,7 @@ def test_a_judge_whose_labels_never_came_is_left_out(
     article.run("ctx_k9").write_evaluation("gone", {"judge": "chat"}, [], [gone])
 
     assert running(command("report", *article.words).stdout) == before
-    assert "the judge 'gone' is left out: none of its scores of these runs came" in caplog.text
+    assert "the judge 'gone' is left out: none of its labels of these runs came" in caplog.text
 
 
 def test_a_judge_that_found_nothing_to_score_was_there(

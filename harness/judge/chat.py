@@ -18,7 +18,16 @@ from harness.judge.own import OwnCheck
 from harness.judge.prompt import inputs, prompt, wording
 from harness.judge.reading import UnreadableReply, read_reply
 from harness.judge.schemas import LABELS, schema
-from harness.llm import Calls, Chat, Completion, Embedder, Request, Role, estimate_tokens
+from harness.llm import (
+    Calls,
+    Chat,
+    Completion,
+    Embedder,
+    RecordedEmbedder,
+    Request,
+    Role,
+    estimate_tokens,
+)
 from harness.records import Floats, Status
 
 RULES = 1
@@ -81,8 +90,20 @@ class ChatJudge(Judge):
             "batch_passages": self.batch_passages,
             "reply_tokens": self.reply_tokens,
             "chat": self.chat.identity(),
-            "embedder": self.embedder.identity(),
+            "embedder": self._embedder_identity(),
         }
+
+    def _embedder_identity(self) -> dict[str, object]:
+        """Return the embedder's, but for the processor: it moves a similarity by 0.0001.
+
+        Raises ConfigError for a recording: it holds no vectors of what a judge asks.
+        """
+        if isinstance(self.embedder, RecordedEmbedder):
+            raise ConfigError(
+                "judge.embedder cannot be recorded: a recording holds no vectors of the judge's "
+                "questions; choose embedder@judge.embedder=e5 or openai"
+            )
+        return {k: v for k, v in self.embedder.identity().items() if k != "processor"}
 
     def planned(
         self,
@@ -142,7 +163,8 @@ class ChatJudge(Judge):
             vectors = self.embedder.embed(texts, Role.QUERY, calls)
         except EndpointError as error:
             for place in places:
-                compared[place] = replace(found[place], error=status_of(error), note=str(error))
+                lost = replace(found[place], error=status_of(error), reasons=(), note=str(error))
+                compared[place] = lost
             return compared
         cosines = _cosines(vectors[: len(places)], vectors[len(places) :])
         for place, cosine in zip(places, cosines, strict=True):

@@ -191,6 +191,11 @@ def accuracy(judge: ChatJudge, calls: Calls) -> Iterator[Point]:
     right = sum(given == label for given, label in pairs)
     low, high = wilson(right, len(pairs))
     missing = of - len(pairs)
+    if not asked and not pairs:
+        said = f"no prompt of the judge was sent: {found[0].note or found[0].error}"
+        advice = "leave the judge more room: a larger judge.chat.context"
+        yield Point(f"accuracy ({judge.language})", Level.UNFIT, said, advice)
+        return
     said = (
         f"{right} of {len(pairs)} right [{low:.2f}, {high:.2f}], guessing {GUESSING:.2f}; "
         + ", ".join(f"{label.name.lower()} {_hits(pairs, label)}" for label in Label)

@@ -81,6 +81,10 @@ class StatusError(Exception):
         self.text = text
 
 
+class StrayError(Exception):
+    """A connection on which something came that nobody had asked for."""
+
+
 class Connection:
     """HTTP connections to one endpoint, kept open between calls. Lives on one event loop.
 
@@ -111,22 +115,49 @@ class Connection:
             proxy=proxy_for(base_url),
             request_class=wary_request(),
         )
+        self._stray = False
+        """Whether something came unasked: connections are then used once."""
 
     async def request(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """Send JSON, and return the JSON of the reply.
 
         Raises StatusError or ReplyError, aiohttp.ClientError or OSError.
         """
-        async with self._session.request(
-            method, self._base_url + path, json=body, headers=self._headers, allow_redirects=False
-        ) as reply:
-            data = await reply.read()
-            if reply.status >= 300:
-                raise StatusError(reply.status, reply.headers, data.decode("utf-8", "replace"))
+        while True:
+            try:
+                data = await self._exchange(method, path, body)
+                break
+            except StrayError:  # nothing was sent; the next connection is another one
+                self._beware()
         try:
             return json.loads(data.decode("utf-8-sig"))
         except (ValueError, RecursionError) as error:
             raise ReplyError(f"no JSON ({error})") from error
+
+    async def _exchange(self, method: str, path: str, body: Mapping[str, Any] | None) -> bytes:
+        """Send once, and return the body of the reply."""
+        once = {"Connection": "close"} if self._stray else {}
+        async with self._session.request(
+            method,
+            self._base_url + path,
+            json=body,
+            headers={**self._headers, **once},
+            allow_redirects=False,
+        ) as reply:
+            data = await reply.read()
+            if reply.status >= 300:
+                raise StatusError(reply.status, reply.headers, data.decode("utf-8", "replace"))
+        return data
+
+    def _beware(self) -> None:
+        """Keep no connection from now on, and say so once."""
+        if not self._stray:
+            log.warning(
+                "%s sent something that nobody had asked for: each connection is used once from "
+                "now on. Should answers seem to belong to other questions, ask again: cache=off",
+                self._base_url,
+            )
+        self._stray = True
 
     async def close(self) -> None:
         """Close the connections."""
@@ -137,6 +168,7 @@ def wary_request() -> "type[ClientRequest]":
     """Return aiohttp's request, refusing a connection on which something came unasked.
 
     aiohttp would take what came for the reply: another question's answer, in the worst case.
+    Only what came before the request was sent is seen: HTTP does not say whose a reply is.
     """
     import aiohttp
 
@@ -144,7 +176,7 @@ def wary_request() -> "type[ClientRequest]":
         async def send(self, conn: "aiohttp.connector.Connection") -> aiohttp.ClientResponse:
             if conn.protocol is not None and conn.protocol.should_close:
                 conn.close()
-                raise aiohttp.ClientConnectionError("the server sent something nobody asked for")
+                raise StrayError
             return await super().send(conn)
 
     return Wary

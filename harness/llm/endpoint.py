@@ -34,6 +34,8 @@ RELOADING = 60.0
 """The same for a local server, which puts weights aside and loads them anew when it pleases."""
 THROTTLED_PER_RETRY = 4
 """Being asked to slow down is no fault, so it is borne this many times as often."""
+TOLD_AFTER = 4
+"""Times that a call is asked to slow down until the user hears of it."""
 NO_KEY = "none"
 """Sent where there is no key: local servers take anything."""
 
@@ -59,8 +61,11 @@ class Endpoint:
         self._connection = Connection(address.base_url, key)
         self._clocks: set[Clock] = set()
         self._answered = False
+        self._succeeded = 0
         self._failed_in_row = 0
         self._given_up: tuple[EndpointError, float] | None = None
+        self._told = False
+        """Whether it was said that the endpoint makes everybody wait."""
 
     async def post(
         self, path: str, body: dict[str, Any], read: Callable[[Any], T], calls: Calls
@@ -95,7 +100,7 @@ class Endpoint:
         await self._connection.close()
 
     async def _persist(self, send: Callable[[], Awaitable[T]]) -> Served[T]:
-        tries = _Tries(self.address.deadline)
+        tries = _Tries(self.address.deadline, self._succeeded)
         while True:
             self._raise_if_given_up()
             entered = await self.pace.enter(again=tries.any)
@@ -108,10 +113,11 @@ class Endpoint:
                     raise
                 tries.count(failure, clock.spent)
                 if self._is_final(failure, tries):
-                    raise self._final(failure) from error
+                    raise self._final(failure, tries) from error
                 pause = self._pause(failure, tries, entered)
             else:
                 self._answered = True
+                self._succeeded += 1
                 self._failed_in_row = 0
                 self._given_up = None
                 self.pace.succeeded(served.seconds)
@@ -152,6 +158,13 @@ class Endpoint:
         pause = backoff * random.uniform(0.5, 1.0) if failure.wait is None else failure.wait
         if failure.throttled:
             self.pace.throttled(entered, pause)
+            if tries.throttled == TOLD_AFTER and not self._told:
+                self._told = True
+                log.warning(
+                    "%s keeps answering %s; waiting for it, some minutes at most",
+                    self.address.base_url,
+                    failure.said,
+                )
         return pause
 
     def _is_final(self, failure: Failure, tries: "_Tries") -> bool:
@@ -161,11 +174,11 @@ class Endpoint:
         return (
             not failure.retry
             or tries.failed > retries
-            or tries.throttled > THROTTLED_PER_RETRY * self.address.retries
+            or tries.throttled > THROTTLED_PER_RETRY * retries
             or tries.left <= 0.0
         )
 
-    def _final(self, failure: Failure) -> EndpointError:
+    def _final(self, failure: Failure, tries: "_Tries") -> EndpointError:
         address = self.address
         said = failure.said if self._key == NO_KEY else failure.said.replace(self._key, "***")
         message = f"{address.base_url} (model {address.model}): {said}; " + remedy(
@@ -173,8 +186,10 @@ class Endpoint:
         )
         if failure.retry:
             error = EndpointError(message)
-            down_from_the_start = failure.unreachable and not self._answered
-            self._failed_in_row += GIVEN_UP_AFTER if down_from_the_start else 1
+            # Who asked for patience all the while, of everybody, will not answer the next either.
+            stuck = failure.throttled and tries.after == self._succeeded
+            down = stuck or (failure.unreachable and not self._answered)
+            self._failed_in_row += GIVEN_UP_AFTER if down else 1
         else:
             error = RefusedError(message)
             error.said, error.too_long = said, failure.too_long
@@ -193,6 +208,8 @@ class _Tries:
 
     left: float
     """Seconds of the endpoint's time until the deadline."""
+    after: int
+    """Calls that the endpoint had answered before it."""
     failed: int = 0
     throttled: int = 0
 

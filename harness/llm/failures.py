@@ -95,6 +95,8 @@ def remedy(failure: Failure, model: str, api_key_env: str | None) -> str:
     )
     if failure.remedy:
         return failure.remedy
+    if failure.too_long:
+        return "use fewer or shorter passages, or widen the window on the server"
     if failure.unreachable:
         return "start the server, or set base_url to where it is"
     known = {

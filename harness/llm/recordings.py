@@ -24,6 +24,9 @@ from harness.llm.remote import WEIGHTS
 VERSION = 2
 """Of the file's form."""
 
+MOST = 2**53
+"""No count and no time is larger."""
+
 ANOTHER = (
     "name one with study.recording=<file>, or make one: "
     "python -m harness.calls record=<file> study=<name>"
@@ -120,15 +123,22 @@ def write_recording(
         replies: Key of the call -> what the call store keeps of it. The seconds are left out: they
             tell of a machine and of what else it did, which a reader would take for the model's.
         vectors: Key of the call -> its vector, written as little-endian float32 in Base64.
+
+    Raises ConfigError where the file cannot be written; one that is there then stays.
     """
     rows: list[dict[str, object]] = [{"version": VERSION, **asdict(head)}]
     rows += [{"key": key, **reply, "seconds": None} for key, reply in sorted(replies.items())]
     for key, vector in sorted(vectors.items()):
         text = base64.b64encode(np.asarray(vector, "<f4").tobytes()).decode("ascii")
         rows.append({"key": key, "vector": text})
-    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(gzip.compress(lines.encode(), mtime=0))
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    new = path.with_name(f"{path.name}.new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new.write_bytes(gzip.compress(lines.encode("ascii"), mtime=0))
+        new.replace(path)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be written: {error.strerror}") from error
 
 
 def read_recording(path: Path) -> Recording:
@@ -152,10 +162,14 @@ def read_recording(path: Path) -> Recording:
     for number, row in rest:
         _check(path, number, row, VECTOR if "vector" in row else REPLY)
         key = row.pop("key")
+        if key in replies or key in vectors:
+            raise InputError(f"{path} is no recording: row {number} repeats the key {key[:12]}")
         if "vector" in row:
             vectors[key] = _vector(path, number, row["vector"])
         else:
             replies[key] = row
+    if len(sizes := {vector.size for vector in vectors.values()}) > 1:
+        raise InputError(f"{path} is no recording: its vectors have several sizes: {sorted(sizes)}")
     return Recording(Head(**head), replies, vectors, hashlib.sha256(content).hexdigest())
 
 
@@ -185,6 +199,8 @@ def _check(path: Path, number: int, row: Mapping[str, Any], kinds: Mapping[str, 
         fault = "has no" if name in kinds else "has an unknown"
         raise InputError(f"{path} is no recording: row {number} {fault} '{name}'")
     for name, allowed in kinds.items():
-        if not isinstance(row[name], allowed) or isinstance(row[name], bool):
-            said = json.dumps(row[name], ensure_ascii=False)[:40]
+        value = row[name]
+        fits = isinstance(value, allowed) and not isinstance(value, bool)
+        if not fits or (isinstance(value, int | float) and not 0 <= value <= MOST):
+            said = json.dumps(value, ensure_ascii=False)[:40]
             raise InputError(f"{path} is no recording: row {number} has {name}={said}")

@@ -119,7 +119,9 @@ class _Stated:
             return f"'{self.document}' has {len(self.pages)} pages, and no page {self.place.page}"
         if self.place.figure is not None and "#" in self.place.figure:
             return self._wrong_figure(self.place.figure, figures)
-        return "" if self.verbatim else self._misquoted() or self._wrong_number()
+        if self.place.quote is None:
+            return ""
+        return self._misquoted() or ("" if self.verbatim else self._wrong_number())
 
     def _wrong_figure(self, figure: str, figures: Collection[str] | None) -> str:
         here = f"{self.document}#{self.place.page}."

@@ -108,6 +108,8 @@ def question_from(row: Row) -> Question:
     answerable = row.values.get("answerable", True)
     if not isinstance(answerable, bool):
         raise row.wrong(f"'answerable' must be true or false, found {answerable!r}")
+    if not answerable and row.items("answers"):
+        raise row.wrong("'answers' does not go with answerable=false: only a refusal is right then")
     return Question(
         id=row.required("id"),
         question=row.required("question"),

@@ -111,12 +111,12 @@ def percent(number: float) -> str:
 
 @or_na
 def small(number: float) -> str:
-    """Write a level such as 0.05 / 28 to two digits that matter.
+    """Write a level such as 0.05 / 28 to three digits that matter.
 
-    >>> small(0.05 / 28)
-    '0.0018'
+    >>> small(0.05 / 28), small(0.05)
+    ('0.00179', '0.05')
     """
-    return f"{number:.2g}"
+    return f"{number:.3g}"
 
 
 def interval(low: Number, high: Number, write: Callable[[Number], str] = signed) -> str:

@@ -214,6 +214,19 @@ def test_endpoint_that_dies_is_given_up(calls: Calls, chat_at: MakeChat, ask: Ma
     assert calls.size().calls == {"chat stub": 2}
 
 
+def test_who_asks_everybody_for_patience_is_given_up(
+    calls: Calls, chat_at: MakeChat, ask: MakeRequest, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The first call waits it out and says so; those after it cost a request each at most."""
+    with StubEndpoint(Reply(status=429, error="slow down")) as stub:
+        chat = chat_at(stub, concurrency=1, retries=1, backoff=0.001)
+        outcomes = chat.complete_all([ask(str(i)) for i in range(20)], calls)
+
+    assert all(isinstance(outcome, EndpointError) for outcome in outcomes)
+    assert len(stub.chats) <= 5 + 19
+    assert caplog.text.count("keeps answering HTTP 429: slow down; waiting for it") == 1
+
+
 def test_given_up_endpoint_gets_another_chance(
     calls: Calls, chat_at: MakeChat, ask: MakeRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -57,6 +57,15 @@ def written(file: Path, *rows: object, end: str = "\n") -> Recorded:
         ([HEAD, {**REPLY, "input_tokens": True}], "row 2 has input_tokens=true"),
         ([HEAD, {k: v for k, v in REPLY.items() if k != "text"}], "row 2 has no 'text'"),
         ([HEAD, ["key"]], "row 2 is no JSON object"),
+        ([HEAD, {**REPLY, "seconds": float("nan")}], "row 2 has seconds=NaN"),
+        ([HEAD, {**REPLY, "seconds": -3}], "row 2 has seconds=-3"),
+        ([HEAD, {**REPLY, "output_tokens": 10**30}], f"row 2 has output_tokens={10**30}"),
+        ([HEAD, REPLY, REPLY], "row 3 repeats the key k"),
+        ([HEAD, VECTOR, VECTOR], "row 3 repeats the key v"),
+        (
+            [HEAD, VECTOR, {"key": "w", "vector": "AACAPwAAgD8="}],
+            "its vectors have several sizes: [1, 2]",
+        ),
         ([HEAD, {**VECTOR, "text": "x"}], "row 2 has an unknown 'text'"),
         ([HEAD, {**VECTOR, "vector": None}], "row 2 has vector=null"),
         ([HEAD, {**VECTOR, "vector": "AAAA?AAA"}], "row 2 is no vector"),
@@ -120,3 +129,20 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert found.head == head
     assert found.replies["a"] == {**replies["a"], "seconds": None}
     assert all((found.vectors[key] == vectors[key]).all() for key in "cd")
+
+
+def test_half_a_character_is_kept(tmp_path: Path) -> None:
+    """JSON can hold half a surrogate pair, UTF-8 cannot."""
+    reply = {**REPLY, "text": "高\ud83d"}
+    del reply["key"]
+    write_recording(tmp_path / "r.gz", Head("m", {}, None, "2026-11-30", {}), {"k": reply}, {})
+
+    assert read_recording(tmp_path / "r.gz").replies["k"]["text"] == "高\ud83d"
+
+
+def test_where_nothing_can_be_written(tmp_path: Path) -> None:
+    """A file in the place of a folder: told in a line."""
+    (tmp_path / "file").write_text("x")
+
+    with pytest.raises(ConfigError, match="cannot be written"):
+        write_recording(tmp_path / "file/r.gz", Head("m", {}, None, "", {}), {}, {})

@@ -123,6 +123,14 @@ class TestPlaces:
         check_places(self.at(EvidencePlace("other", 9, quote="x")), self.PAGES, self.FIGURES)
         check_places(self.at(EvidencePlace("report", 2, figure="report#2.f3")), self.PAGES, None)
 
+    def test_a_short_quote(self, caplog: pytest.LogCaptureFixture) -> None:
+        """Two characters are a quote in Chinese; they must be there as they are."""
+        self.check(EvidencePlace("report", 2, quote="燈塔"), EvidencePlace("report", 1, quote="27"))
+        assert caplog.text == ""
+        for quote in ("四月", "  ", "7", "a1"):
+            with pytest.raises(InputError, match="does not say"):
+                self.check(EvidencePlace("report", 1, quote=quote))
+
     def test_a_figure_where_none_was_found(self) -> None:
         """To have looked and found nothing is not the same as not to have looked."""
         with pytest.raises(InputError, match=r"'report#2\.f1'; known: none"):
