@@ -216,7 +216,7 @@ class TestBudget:
         done = evaluate("budget.calls=5", "judge.chat.concurrency=1")
 
         assert done.returncode == 0, done.stderr
-        assert "paid for); raise budget.calls=5 and" in done.stdout
+        assert "paid for); raise budget.calls=5 and" in " ".join(done.stdout.split())
         assert len(stub.chats) == 5
         statuses = {status for run in RUNS for _, status in scores(folder, run).values()}
         assert statuses <= {"ok", "budget"}
