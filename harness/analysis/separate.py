@@ -47,7 +47,7 @@ def shortest_way(design: Design, pair: Pair, found: Sequence[Change]) -> Confoun
         right.name,
         tuple(found),
         tuple(runs[existing[step]].name for step in way if step in existing),
-        tuple(missing_run(left, right, found, step) for step in way if step not in existing),
+        tuple(missing_run(left, right, found, step, runs) for step in way if step not in existing),
     )
 
 
@@ -67,13 +67,18 @@ def midpoints(design: Design, pair: Pair) -> dict[Changed, int]:
 
 
 def missing_run(
-    left: RunFacts, right: RunFacts, found: Sequence[Change], changed: Changed
+    left: RunFacts,
+    right: RunFacts,
+    found: Sequence[Change],
+    changed: Changed,
+    runs: Sequence[RunFacts] = (),
 ) -> MissingRun:
     """Return the words that make the run with these factors as on the right, others as on the left.
 
     Start from whichever side needs fewer words, then from the one with fewer settings switched
     off, since what is off there may be set to anything. No words where a setting is absent, nor
-    from a run that was given another's passages: settings of retrieval would not act there.
+    from a run that was given another's passages: settings of retrieval would not act there. Nor
+    where one of the `runs` came of the same words: a file has changed since, and they name that.
     """
     forward = [(change, change.right) for change in found if change.factor in changed]
     back = [(change, change.left) for change in found if change.factor not in changed]
@@ -87,6 +92,8 @@ def missing_run(
     for change, value in settings:
         key = override_key(base, change)
         words[key] = f"{key}={written(value)}"
+    if any(run.variant == base.variant and set(run.overrides) == {*words.values()} for run in runs):
+        return MissingRun(())
     return MissingRun(tuple(shlex.quote(w) for w in (f"variant={base.variant}", *words.values())))
 
 

@@ -36,8 +36,9 @@ def squares(design: Design) -> list[Square]:
         one, other = (existing.get(frozenset([change.factor])) for change in both)
         if one is None and other is None:
             continue
+        left, right = (design.runs[at] for at in pair)
         missing = tuple(
-            missing_run(design.runs[pair[0]], design.runs[pair[1]], both, frozenset([c.factor]))
+            missing_run(left, right, both, frozenset([c.factor]), design.runs)
             for c, at in zip(both, (one, other), strict=True)
             if at is None
         )

@@ -40,6 +40,17 @@ def test_the_variant_that_would_separate_is_ready_to_paste() -> None:
     assert pair.missing == (MissingRun(("variant=ctx_k4", "prompt=strict")),)
 
 
+def test_words_that_made_another_run_are_no_help() -> None:
+    """After an edit of a file the same words name the run that is there, with other factors."""
+    left, right = run("a"), run("b", 9, "strict")
+    found = changes(left, right)
+    step = frozenset({"prompt"})
+    there = run("a-strict", 6, "strict", overrides=("prompt=strict",))
+
+    assert missing_run(left, right, found, step) == MissingRun(("variant=a", "prompt=strict"))
+    assert missing_run(left, right, found, step, [there]) == MissingRun(())
+
+
 def test_three_factors_take_the_way_that_lacks_least() -> None:
     """Of the six orders of three changes, the one that runs already cover most of."""
     runs = [run("a"), run("mid", 9, contents="ctx"), run("z", 9, "strict", "ctx")]
