@@ -235,6 +235,17 @@ def test_unreadable_replies_are_counted(doctor: Doctor) -> None:
     assert "too few replies can be read" in done.stdout
 
 
+def test_a_window_without_room_for_the_prompts(doctor: Doctor) -> None:
+    """Nothing comes, so nothing is said of readable replies, of speed or of sameness."""
+    with StubEndpoint(well) as stub:
+        done = doctor(stub, "judge.chat.context=1024")
+
+    assert "unfit     no label came for want of room: " in line(done, "accuracy (en)")
+    assert "not known: no reply came" in line(done, "same answer twice")
+    assert "a larger judge.chat.context" in done.stdout
+    assert not any(text.startswith("speed") for text in done.stdout.splitlines())
+
+
 def test_another_reply_each_time(doctor: Doctor) -> None:
     """A model that words its reply anew each time is told, with what to do."""
     turns = iter(range(10_000))

@@ -12,7 +12,7 @@ from harness.judge.chat import ChatJudge
 from harness.judge.labelled import labelled
 from harness.llm import Calls, Chat, Message, OpenAIChat, Request
 from harness.llm.remote_chat import RemoteChat
-from harness.records import Label
+from harness.records import Label, Status
 
 SIZES = (1024, 2048, 4096, 8192, 16384, 32768)
 """Tokens of the prompts that the window is tried with."""
@@ -191,8 +191,8 @@ def accuracy(judge: ChatJudge, calls: Calls) -> Iterator[Point]:
     right = sum(given == label for given, label in pairs)
     low, high = wilson(right, len(pairs))
     missing = of - len(pairs)
-    if not asked and not pairs:
-        said = f"no prompt of the judge was sent: {found[0].note or found[0].error}"
+    if all(finding.error is Status.CONTEXT_OVERFLOW for finding in found):
+        said = f"no label came for want of room: {found[0].note}"
         advice = "leave the judge more room: a larger judge.chat.context"
         yield Point(f"accuracy ({judge.language})", Level.UNFIT, said, advice)
         return
@@ -226,6 +226,8 @@ def steady(judge: ChatJudge, language: str, calls: Calls) -> Point:
     asks = [replace(judge, language=language).ask(row.job) for row in labelled(language)[:TWICE]]
     rounds = [judge.chat.complete_all([ask.request for ask in asks], calls) for _ in range(2)]
     texts = [[getattr(reply, "text", None) for reply in replies] for replies in rounds]
+    if not any(map(any, texts)):
+        return Point("same answer twice", Level.DOUBTFUL, "not known: no reply came")
     same = sum(a is not None and a == b for a, b in zip(*texts, strict=True))
     said = f"{same} of {TWICE} questions got the same reply twice"
     if same == TWICE:
