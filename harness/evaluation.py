@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.account import FAILED, Cell, Evaluation, RunOutcome
 from harness.config import Evaluate, project_path, study_path
-from harness.errors import RunError
+from harness.errors import ConfigError, RunError
 from harness.judge import Judge
 from harness.llm import Calls
 from harness.llm.failures import one_line
@@ -31,6 +31,8 @@ def evaluate(settings: Evaluate, advance: Advance) -> Evaluation:
     in runs in which no more than `most_unread` of the checks came to nothing.
     Raises RunError, before anything is asked, where another judge goes by the same label.
     """
+    if not 0.0 <= settings.most_unread <= 1.0:
+        raise ConfigError(f"most_unread={settings.most_unread:g} is no share: give 0 to 1")
     wanted = wanted_of(settings.metrics)
     runs = chosen_runs(study_path(settings), settings.runs)
     judge = settings.judge

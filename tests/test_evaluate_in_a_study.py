@@ -86,6 +86,15 @@ def test_most_unread(run_study: RunStudy, study: Study, stub: StubEndpoint) -> N
     assert len(Run(study.run(RUN)).evaluations()) == 2
 
 
+@pytest.mark.parametrize("share", ["2", "-0.1", "nan"])
+def test_no_share(run_study: RunStudy, stub: StubEndpoint, share: str) -> None:
+    """20 for 20 % would let everything pass."""
+    done = run_study(f"most_unread={share}")
+
+    assert f"most_unread={share} is no share: give 0 to 1" in done.stderr
+    assert stub.chats == []
+
+
 def test_a_window_too_small_for_the_judge(
     run_study: RunStudy, study: Study, stub: StubEndpoint
 ) -> None:
