@@ -1,5 +1,6 @@
 """`python -m harness`: every command in a line."""
 
+import difflib
 import sys
 
 COMMANDS = {
@@ -17,7 +18,8 @@ COMMANDS = {
 def main() -> None:
     """Print the commands and how to learn more of each; a command given here is a slip."""
     if sys.argv[1:] and sys.argv[1] not in ("-h", "--help"):
-        raise SystemExit(f"give the command as one word: python -m harness.{sys.argv[1]} ...")
+        near = difflib.get_close_matches(sys.argv[1], COMMANDS, 1, 0.0)[0]
+        raise SystemExit(f"give the command as one word, such as python -m harness.{near}")
     print("Which one change made the RAG system better?\n")
     for name, meaning in COMMANDS.items():
         print(f"  python -m harness.{name:<10} {meaning}")

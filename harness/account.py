@@ -44,6 +44,8 @@ class RunOutcome:
     """Those that are NA as the answer itself ended for want of room, whoever judges."""
     left: bool
     """Whether labels under other settings stayed, as too little came to replace them."""
+    failed: bool
+    """Whether it was the judge that failed there, and not the budget that was spent."""
     dropped: int
     """Labels under other settings that went, and were not asked for anew."""
 
@@ -63,6 +65,8 @@ class Evaluation:
     """The account of the model calls."""
     failure: str = ""
     """What was said of most labels that the judge's endpoint or replies did not bring."""
+    labels: tuple[int, int] = (0, 0)
+    """Labels that did not come for such reasons, and all that were asked for."""
 
     @property
     def judged(self) -> list[Score]:
@@ -83,7 +87,9 @@ def beyond(done: Evaluation) -> Iterator[str]:
     statuses: dict[str, set[str]] = {}
     for score in done.judged:
         statuses.setdefault(score.metric, set()).add(score.status)
-    if never := [name for name, all_ in statuses.items() if all_ == {UNSUPPORTED}]:
+    if never := [
+        name for name, all_ in statuses.items() if UNSUPPORTED in all_ and Status.OK not in all_
+    ]:
         yield f"not for this judge: {', '.join(never)}; judge=chat asks a model"
 
 
@@ -201,12 +207,13 @@ def check_unread(done: Evaluation, most: float) -> None:
     A cell counts also where an earlier score stands in it; so does a run whose labels could not
     be replaced. A budget that is spent is no failure: it ends the evaluation as it was asked to.
     """
-    asked_for = len(done.judged)
-    failed = sum(score.status in FAILED for score in done.judged)
-    left = any(outcome.left for outcome in done.runs.values())
-    if failed > most * asked_for or (done.failure and (left or not asked_for)):
+    failed, asked_for = sum(score.status in FAILED for score in done.judged), len(done.judged)
+    what = "cells"
+    if not asked_for:  # every answer was cut, so labels are all there is
+        (failed, asked_for), what = done.labels, "labels"
+    if failed > most * asked_for or any(outcome.failed for outcome in done.runs.values()):
         raise EndpointError(
-            f"the judge gave no usable reply for {failed} of {asked_for} cells "
+            f"the judge gave no usable reply for {failed} of {asked_for} {what} "
             f"(most_unread={most:g} is allowed); "
             + (f"mostly: {done.failure}" if done.failure else "see python -m harness.doctor")
         )

@@ -28,7 +28,7 @@ def evaluate(settings: Evaluate, advance: Advance) -> Evaluation:
 
     All responses of all runs go to the judge together, so that what is alike is asked once.
     Labels that stand are never replaced by NA; labels under other settings, with `again`, only
-    in runs in which no more than `most_unread` of the checks came to nothing.
+    in runs in which no more than `most_unread` of the checks lost a label.
     Raises RunError, before anything is asked, where another judge goes by the same label.
     """
     if not 0.0 <= settings.most_unread <= 1.0:
@@ -54,7 +54,9 @@ def evaluate(settings: Evaluate, advance: Advance) -> Evaluation:
         brought = scores(tuple(rows))
         cut = cut_cells(mine, wanted)
         anew = replaced(run, judge, identity, rows)
-        left = settings.again and sum(anew) > settings.most_unread * len(anew)
+        most = settings.most_unread * len(anew)
+        left = settings.again and sum(error is not None for error in anew) > most
+        failed = left and sum(error in FAILED for error in anew) > most
         dropped = (
             0
             if left
@@ -63,8 +65,12 @@ def evaluate(settings: Evaluate, advance: Advance) -> Evaluation:
             )
         )
         run.log_evaluation(took)
-        outcomes[run.name] = RunOutcome(run.scores(judge.label), brought, cut, left, dropped)
-    return Evaluation(outcomes, calls, commonest_failure(chain(*labels)))
+        outcomes[run.name] = RunOutcome(
+            run.scores(judge.label), brought, cut, left, failed, dropped
+        )
+    said = list(chain(*labels))
+    came_not = sum(verdict.error in FAILED for verdict in said)
+    return Evaluation(outcomes, calls, commonest_failure(said), (came_not, len(said)))
 
 
 def commonest_failure(verdicts: Iterable[Verdict]) -> str:
@@ -98,17 +104,17 @@ def cut_cells(items: Iterable[Item], wanted: Wanted) -> set[Cell]:
 
 def replaced(
     run: Run, judge: Judge, identity: Mapping[str, Any], verdicts: Iterable[Verdict]
-) -> list[bool]:
-    """Say of each check of a response that takes the place of former labels whether it was lost.
+) -> list[str | None]:
+    """Return, of each check of a response that takes the place of former labels, why one was lost.
 
-    None where no labels under other settings stand.
+    None where none was; no entry where no labels under other settings stand.
     """
     changed = run.changed(judge.label, identity)
-    found: dict[tuple[str, int, str], bool] = {}
+    found: dict[tuple[str, int, str], str | None] = {}
     for one in verdicts if changed.settings else ():
         if not changed.keeps(one.check):
             place = one.question_id, one.repeat, one.check
-            found[place] = found.get(place, False) or one.error in LOST
+            found[place] = found.get(place) or (one.error if one.error in LOST else None)
     return list(found.values())
 
 

@@ -5,6 +5,7 @@ Nothing here does I/O.
 
 import re
 import unicodedata
+from itertools import pairwise, zip_longest
 
 RUN = 3
 """Characters that are looked at together."""
@@ -26,12 +27,27 @@ def covers(text: str, quote: str) -> bool:
     >>> covers("霧日最多為四月。", "四月"), covers("In 1927.", "27"), covers("Anything.", " ")
     (True, False, False)
     """
-    even = evened(quote)
-    if 0 < len(even) < RUN:
-        edges = ("(?<!\\d)" if even[0].isdigit() else "", "(?!\\d)" if even[-1].isdigit() else "")
-        return re.search(re.escape(even).join(edges), evened(text)) is not None
+    if 0 < len(evened(quote)) < RUN:
+        return stands(text, quote)
     wanted = trigrams(quote)
     return bool(wanted) and len(wanted & trigrams(text)) >= COVERED * len(wanted)
+
+
+def stands(text: str, quote: str) -> bool:
+    """Say whether a short quote stands in a text as it is, and as no part of a number.
+
+    >>> [stands(text, "27") for text in ("2019 27", "４ ２７ 7", "1927", "27.5 m", "0.27", "2 7")]
+    [True, True, False, False, False, False]
+    >>> stands("四 月", "四月"), stands("In March.", "in")
+    (True, True)
+    """
+    sought = evened(quote)
+    gaps = [r"" if one.isdigit() and two.isdigit() else r"\s*" for one, two in pairwise(sought)]
+    pattern = "".join(re.escape(one) + gap for one, gap in zip_longest(sought, gaps, fillvalue=""))
+    before = r"(?<!\d)(?<!\d[.,])" if sought[0].isdigit() else ""
+    after = r"(?!\d|[.,]\d)" if sought[-1].isdigit() else ""
+    normal = unicodedata.normalize("NFKC", text).casefold()
+    return re.search(before + pattern + after, normal) is not None
 
 
 def stem(document: str) -> str:

@@ -28,6 +28,11 @@ NOT_RECORDABLE = {
 TOLERANCE = 1e-5
 """Between a similarity that was written down, to six digits, and one worked out again."""
 
+OTHERS = (
+    "other vectors than are remembered now: the embedder does not repeat itself; collect under a "
+    "study.name= and a root= of their own, and record that"
+)
+
 Made = Sequence[Mapping[str, Any]]
 """What `run.json` says that each run was made with."""
 
@@ -93,14 +98,16 @@ def passage_vectors(
 ) -> dict[str, Vector]:
     """Return the vectors that the study's indexes rank by, by key."""
     assert calls.path is not None
-    found = {}
+    found: dict[str, Vector] = {}
     for index in {
         each["index"]["fingerprint"]: each["index"] for each in made if "index" in each
     }.values():
         held = indexed(calls.path.parent, index["fingerprint"])
         check_remembered(folder, "passages of an index", len(held), index["passages"])
         for text, vector in held:
-            found[vector_key(embedder, Role.PASSAGE, embeddable(text))] = vector
+            key = vector_key(embedder, Role.PASSAGE, embeddable(text))
+            if not np.array_equal(found.setdefault(key, vector), vector):
+                raise ConfigError(f"{folder.name}: '{text[:40]}' has {OTHERS}")
     return found
 
 
@@ -126,11 +133,7 @@ def check_ranking(
                 continue
             found = float(unit(Role.QUERY, row.user_input) @ unit(Role.PASSAGE, passage.text))
             if abs(found - passage.similarity) > TOLERANCE:
-                raise ConfigError(
-                    f"{folder.name}: passage {passage.id} was found by other vectors than are"
-                    " remembered now; collect under a study.name= and root= of their own, and"
-                    " record that"
-                )
+                raise ConfigError(f"{folder.name}: passage {passage.id} was found by {OTHERS}")
 
 
 def question_vectors(

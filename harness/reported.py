@@ -77,7 +77,7 @@ def study_tables(
             continue
         said = [v for run in scored for v in rows.verdicts[run.name] if v.judge == judge]
         lost = all(row.status in LOST for run in scored for row in given[run])
-        if lost and not any(verdict.error is None for verdict in said):
+        if lost and not any(verdict.error is None and verdict.call for verdict in said):
             log.warning("the judge '%s' is left out: none of its labels of these runs came", judge)
             continue
         other = reworded(runs, judge, chosen)

@@ -68,13 +68,19 @@ def run_facts(
             r.question_id for r in responses if r.response and is_refusal(r.response)
         ),
         partial=facts["partial"],
-        of_questions=(facts.get("testset") or {}).get("questions"),
+        part=part_of(run) if facts["partial"] else None,
         notes=tuple(made_with["notes"]),
         overrides=tuple(word for word in facts["overrides"] if to_repeat(word)),
         scored_by={s.metric: mark(identity, s.metric) for s in scores if s.judge is not None},
         generator=model(made_with["models"].get("chat"), made_with["generator"]),
         judge=model(identity.get("chat"), judge),
     )
+
+
+def part_of(run: Run) -> tuple[int, int] | None:
+    """Return how many questions were asked, of how many; None where the latter is not known."""
+    of = (run.facts().get("testset") or {}).get("questions")
+    return None if of is None else (len({row.question_id for row in run.responses()}), of)
 
 
 def mark(identity: Mapping[str, Any], metric: str) -> str:

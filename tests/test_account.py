@@ -20,9 +20,13 @@ def scored(question: str, status: Status) -> Score:
     return Score(question, 0, "faithfulness", value, None, status, "chat")
 
 
-def done(*cells: Score, cut: Score | None = None, failure: str = "") -> Evaluation:
-    outcome = RunOutcome(cells, cells, {key(cut)} if cut else (), left=False, dropped=0)
-    return Evaluation({"run": outcome}, Calls(None), failure)
+def done(
+    *cells: Score, cut: Score | None = None, failure: str = "", labels: tuple[int, int] = (0, 0)
+) -> Evaluation:
+    outcome = RunOutcome(
+        cells, cells, {key(cut)} if cut else (), left=False, failed=False, dropped=0
+    )
+    return Evaluation({"run": outcome}, Calls(None), failure, labels)
 
 
 @pytest.mark.parametrize("status", Status)
@@ -49,8 +53,9 @@ def test_a_judge_that_is_down_is_told_though_every_answer_was_cut() -> None:
     """There is no cell to be a share of, yet nothing came."""
     cut = scored("q1", Status.CONTEXT_OVERFLOW)
 
-    with pytest.raises(EndpointError, match="mostly: nobody listens there"):
-        check_unread(done(cut, cut=cut, failure="nobody listens there"), 0.2)
+    with pytest.raises(EndpointError, match=r"for 9 of 10 labels .* mostly: nobody listens"):
+        check_unread(done(cut, cut=cut, failure="nobody listens", labels=(9, 10)), 0.2)
+    check_unread(done(cut, cut=cut, failure="one was long", labels=(1, 10)), 0.2)
 
 
 def test_what_an_answer_that_was_cut_excuses() -> None:
@@ -67,7 +72,8 @@ def test_what_an_answer_that_was_cut_excuses() -> None:
 def test_what_this_judge_cannot_give_is_named() -> None:
     """A metric that is NA throughout for that reason, and none that has a score."""
     cells = [scored("q1", Status.NOT_SUPPORTED_BY_JUDGE), scored("q2", Status.OK)]
-    asked = [replace(cells[0], metric="dated"), *cells]
+    failed = replace(scored("q3", Status.NOT_ANSWERED), metric="dated")
+    asked = [replace(cells[0], metric="dated"), failed, *cells]
 
     assert "not for this judge: dated; judge=chat asks a model" in told(done(*asked))
     assert "not for this judge" not in told(done(*cells))

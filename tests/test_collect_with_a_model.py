@@ -215,3 +215,22 @@ def test_the_configuration_wins_over_the_environment(
         assert len(stub.received) == 3
         record = json.loads((study.run(RUN) / "run.json").read_text(encoding="utf-8"))
         assert record["configuration"]["chat"]["base_url"] == stub.base_url
+
+
+def test_answers_that_are_none_are_told(
+    command: Command, study: Study, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Cut for want of room, or empty: they count as answered, so it is said at once."""
+
+    def script(received: Received) -> Reply:
+        if "哪一年" in received.prompt:
+            return Reply("")
+        return Reply("27", finish_reason="length" if "多少" in received.prompt else "stop")
+
+    with StubEndpoint(script) as stub:
+        at = [f"variant.chat.base_url={stub.base_url}", "variant.chat.model=stub"]
+        done = command("collect", *study.words, "variant=text_k4", "chat=openai", *at)
+
+    assert "3 of 3 answered" in done.stdout
+    assert "1 of 3 answers were cut for want of room" in caplog.text
+    assert "1 of 3 answers are empty" in caplog.text

@@ -70,3 +70,12 @@ def test_what_the_user_left_is_not_waited_for(tmp_path: Path) -> None:
     _, said = done.communicate(timeout=30)
 
     assert (done.returncode, said) == (130, "\nbye\n")
+
+
+def test_a_command_in_two_words_is_told() -> None:
+    """A script would take a list of commands and exit code 0 for the work done."""
+    words = [sys.executable, "-m", "harness", "evalute"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
+
+    assert done.returncode == 1
+    assert "such as python -m harness.evaluate" in done.stderr

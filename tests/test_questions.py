@@ -78,6 +78,7 @@ def test_missing_testset_guesses_the_nearest(tmp_path: Path) -> None:
         ([{**ROW, "answers": [["%"]]}], "'%' in 'answers' would match anything"),
         ([{**ROW, "answers": [[]]}], "at least one accepted spelling"),
         ([{**ROW, "answerable": "no"}], "'answerable' must be true or false"),
+        ([{**ROW, "answerable": False, "answers": ["12"]}], "does not go with answerable=false"),
         ([{**ROW, "evidence": [{"document": "d", "page": 0, "quote": "x"}]}], "page must be 1"),
         ([{**ROW, "evidence": [{"document": "d", "page": 1}]}], "either a quote or a figure"),
         (['{"id": "q1", "reference": "a", "reference": "b"}'], "'reference' stands twice"),

@@ -59,8 +59,8 @@ def about_run(study: StudyTable, run: RunSummary) -> Iterator[Finding]:
         numbers: Numbers = {"errors": run.errors, "asked": run.asked}
         yield Finding("system_errors", Severity.WARNING, numbers, run=run.name, questions=failed)
     if run.partial:
-        of = max(run.of_questions or 0, len(study.questions))
-        numbers = {"asked": run.asked, "questions": of}
+        asked, questions = run.part or (run.asked, len(study.questions))
+        numbers = {"asked": asked, "questions": questions}
         yield Finding("partial_run", Severity.WARNING, numbers, run=run.name)
     sizes: Numbers = {"k_returned": run.k_returned, "corpus_size": run.corpus_size}
     if run.saturation is not None and run.saturation >= SATURATED:

@@ -35,7 +35,7 @@ def summary(run: RunFacts, count: int, responses: list[Response]) -> RunSummary:
         name=run.name,
         variant=run.variant,
         partial=run.partial,
-        of_questions=run.of_questions,
+        part=run.part,
         asked=count,
         errors=len({r.question_id for r in responses if r.response is None}),
         k_requested=largest(r.k_requested for r in answered),

@@ -14,7 +14,7 @@ class RunSummary:
     name: str
     variant: str
     partial: bool
-    of_questions: int | None
+    part: tuple[int, int] | None
     asked: int
     errors: int
     k_requested: int | None

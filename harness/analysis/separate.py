@@ -3,7 +3,7 @@
 import json
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import permutations
 
 from harness.analysis.factors import ABSENT, Design, Pair
@@ -71,7 +71,7 @@ def missing_run(
     right: RunFacts,
     found: Sequence[Change],
     changed: Changed,
-    runs: Sequence[RunFacts] = (),
+    runs: Sequence[RunFacts],
 ) -> MissingRun:
     """Return the words that make the run with these factors as on the right, others as on the left.
 
@@ -92,9 +92,15 @@ def missing_run(
     for change, value in settings:
         key = override_key(base, change)
         words[key] = f"{key}={written(value)}"
-    if any(run.variant == base.variant and set(run.overrides) == {*words.values()} for run in runs):
+    if any(run.variant == base.variant and same(run.overrides, words.values()) for run in runs):
         return MissingRun(())
     return MissingRun(tuple(shlex.quote(w) for w in (f"variant={base.variant}", *words.values())))
+
+
+def same(left: Iterable[str], right: Iterable[str]) -> bool:
+    """Say whether words set the same, in whatever order and quotes."""
+    one, other = ({re.sub("['\"]", "", word) for word in words} for words in (left, right))
+    return one == other
 
 
 def override_key(base: RunFacts, change: Change) -> str:

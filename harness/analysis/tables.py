@@ -57,8 +57,8 @@ class RunFacts:
     """Ids of the questions that were answered by a refusal, in some repeat."""
 
     partial: bool = False
-    of_questions: int | None = None
-    """Questions of the test set, asked or not; None where that is not known."""
+    part: tuple[int, int] | None = None
+    """Of a partial run: questions that were asked, and those of the test set."""
 
     notes: tuple[str, ...] = ()
     """What a reader must know, such as "ignores_prompts"."""

@@ -193,7 +193,12 @@ def accuracy(judge: ChatJudge, calls: Calls) -> Iterator[Point]:
     missing = of - len(pairs)
     if all(finding.error is Status.CONTEXT_OVERFLOW for finding in found):
         said = f"no label came for want of room: {found[0].note}"
-        advice = "leave the judge more room: a larger judge.chat.context"
+        sent = any(finding.call for finding in found)
+        advice = (
+            "raise judge.reply_tokens, or switch the model's thinking off"
+            if sent
+            else "leave the judge more room: a larger judge.chat.context"
+        )
         yield Point(f"accuracy ({judge.language})", Level.UNFIT, said, advice)
         return
     said = (
@@ -226,7 +231,7 @@ def steady(judge: ChatJudge, language: str, calls: Calls) -> Point:
     asks = [replace(judge, language=language).ask(row.job) for row in labelled(language)[:TWICE]]
     rounds = [judge.chat.complete_all([ask.request for ask in asks], calls) for _ in range(2)]
     texts = [[getattr(reply, "text", None) for reply in replies] for replies in rounds]
-    if not any(map(any, texts)):
+    if all(text is None for round_ in texts for text in round_):
         return Point("same answer twice", Level.DOUBTFUL, "not known: no reply came")
     same = sum(a is not None and a == b for a, b in zip(*texts, strict=True))
     said = f"{same} of {TWICE} questions got the same reply twice"

@@ -14,8 +14,6 @@ from harness.errors import ConfigError
 if TYPE_CHECKING:
     from ssl import SSLContext
 
-    from aiohttp import ClientRequest
-
 log = logging.getLogger(__name__)
 
 OPENAI_HOST = "api.openai.com"
@@ -93,6 +91,9 @@ class Connection:
     OPENAI_BASE_URL is not followed, loopback goes through no proxy, and .netrc gives nobody a key.
     """
 
+    MOST_STRAYS = 256
+    """Connections in a row on which something came unasked, until the server is no server of this
+    protocol: as many may have been kept idle."""
     KEEP_SECONDS = 4.0
     """How long an idle connection is kept: common servers close theirs after five seconds, and a
     request that meets the closing is lost."""
@@ -104,6 +105,7 @@ class Connection:
         if elsewhere and elsewhere.rstrip("/") != base_url.rstrip("/"):
             log.warning("OPENAI_BASE_URL is not followed: calls go to %s as configured", base_url)
         self._base_url = base_url
+        self._wary = wary_request()
         # Headers of the session would go to a proxy too, the key among them.
         self._headers = headers_for(base_url, key)
         self._session = aiohttp.ClientSession(
@@ -113,22 +115,22 @@ class Connection:
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None),
             proxy=proxy_for(base_url),
-            request_class=wary_request(),
+            request_class=self._wary,
         )
-        self._stray = False
-        """Whether something came unasked: connections are then used once."""
 
     async def request(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """Send JSON, and return the JSON of the reply.
 
         Raises StatusError or ReplyError, aiohttp.ClientError or OSError.
         """
-        while True:
+        for _ in range(self.MOST_STRAYS):
             try:
                 data = await self._exchange(method, path, body)
                 break
             except StrayError:  # nothing was sent; the next connection is another one
                 self._beware()
+        else:
+            raise ReplyError("it speaks before it is asked")
         try:
             return json.loads(data.decode("utf-8-sig"))
         except (ValueError, RecursionError) as error:
@@ -136,13 +138,8 @@ class Connection:
 
     async def _exchange(self, method: str, path: str, body: Mapping[str, Any] | None) -> bytes:
         """Send once, and return the body of the reply."""
-        once = {"Connection": "close"} if self._stray else {}
         async with self._session.request(
-            method,
-            self._base_url + path,
-            json=body,
-            headers={**self._headers, **once},
-            allow_redirects=False,
+            method, self._base_url + path, json=body, headers=self._headers, allow_redirects=False
         ) as reply:
             data = await reply.read()
             if reply.status >= 300:
@@ -151,32 +148,38 @@ class Connection:
 
     def _beware(self) -> None:
         """Keep no connection from now on, and say so once."""
-        if not self._stray:
+        if not self._wary.once:
             log.warning(
                 "%s sent something that nobody had asked for: each connection is used once from "
-                "now on. Should answers seem to belong to other questions, ask again: cache=off",
+                "now on. Should answers seem to belong to other questions, delete "
+                "runs/.cache/calls.sqlite and give the command again with again=true",
                 self._base_url,
             )
-        self._stray = True
+        self._wary.once = True
 
     async def close(self) -> None:
         """Close the connections."""
         await self._session.close()
 
 
-def wary_request() -> "type[ClientRequest]":
+def wary_request() -> Any:
     """Return aiohttp's request, refusing a connection on which something came unasked.
 
     aiohttp would take what came for the reply: another question's answer, in the worst case.
-    Only what came before the request was sent is seen: HTTP does not say whose a reply is.
+    Only what came before the request was sent is seen: HTTP does not say whose a reply is. With
+    its attribute `once` set, no connection is kept for another request.
     """
     import aiohttp
 
     class Wary(aiohttp.ClientRequest):
+        once = False
+
         async def send(self, conn: "aiohttp.connector.Connection") -> aiohttp.ClientResponse:
             if conn.protocol is not None and conn.protocol.should_close:
                 conn.close()
                 raise StrayError
+            if self.once and conn.protocol is not None:
+                conn.protocol.force_close()
             return await super().send(conn)
 
     return Wary

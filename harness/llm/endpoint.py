@@ -161,9 +161,9 @@ class Endpoint:
             if tries.throttled == TOLD_AFTER and not self._told:
                 self._told = True
                 log.warning(
-                    "%s keeps answering %s; waiting for it, some minutes at most",
+                    "%s keeps answering %s; waiting for it",
                     self.address.base_url,
-                    failure.said,
+                    self._told_by(failure),
                 )
         return pause
 
@@ -178,16 +178,20 @@ class Endpoint:
             or tries.left <= 0.0
         )
 
+    def _told_by(self, failure: Failure) -> str:
+        """Return what the endpoint said, without the key: some send it back."""
+        return failure.said if self._key == NO_KEY else failure.said.replace(self._key, "***")
+
     def _final(self, failure: Failure, tries: "_Tries") -> EndpointError:
         address = self.address
-        said = failure.said if self._key == NO_KEY else failure.said.replace(self._key, "***")
+        said = self._told_by(failure)
         message = f"{address.base_url} (model {address.model}): {said}; " + remedy(
             failure, address.model, address.key_variable
         )
         if failure.retry:
             error = EndpointError(message)
             # Who asked for patience all the while, of everybody, will not answer the next either.
-            stuck = failure.throttled and tries.after == self._succeeded
+            stuck = tries.throttled > TOLD_AFTER and tries.after == self._succeeded
             down = stuck or (failure.unreachable and not self._answered)
             self._failed_in_row += GIVEN_UP_AFTER if down else 1
         else:

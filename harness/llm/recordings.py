@@ -11,6 +11,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,8 @@ def write_recording(
         new.write_bytes(gzip.compress(lines.encode("ascii"), mtime=0))
         new.replace(path)
     except OSError as error:
+        with suppress(OSError):
+            new.unlink()
         raise ConfigError(f"{path} cannot be written: {error.strerror}") from error
 
 

@@ -45,9 +45,9 @@ def test_words_that_made_another_run_are_no_help() -> None:
     left, right = run("a"), run("b", 9, "strict")
     found = changes(left, right)
     step = frozenset({"prompt"})
-    there = run("a-strict", 6, "strict", overrides=("prompt=strict",))
+    there = run("a-strict", 6, "strict", overrides=("prompt='strict'",))
 
-    assert missing_run(left, right, found, step) == MissingRun(("variant=a", "prompt=strict"))
+    assert missing_run(left, right, found, step, []) == MissingRun(("variant=a", "prompt=strict"))
     assert missing_run(left, right, found, step, [there]) == MissingRun(())
 
 
@@ -132,13 +132,13 @@ def test_no_command_starts_from_a_run_that_was_given_its_passages() -> None:
     other = run("c", 9, contents="ctx")
     found = changes(given, other)
 
-    assert missing_run(given, other, found, frozenset({"prompt", "top_k"})) == MissingRun(
+    assert missing_run(given, other, found, frozenset({"prompt", "top_k"}), []) == MissingRun(
         ("variant=c", "variant.index.contents=text")
     )
-    assert missing_run(given, other, found, frozenset({"prompt"})) == MissingRun(
+    assert missing_run(given, other, found, frozenset({"prompt"}), []) == MissingRun(
         ("variant=c", "variant.top_k=4", "variant.index.contents=text")
     )
-    assert missing_run(given, given, found, frozenset({"prompt"})) == MissingRun(())
+    assert missing_run(given, given, found, frozenset({"prompt"}), []) == MissingRun(())
 
 
 def test_version_stands_alone_and_values_are_quoted() -> None:

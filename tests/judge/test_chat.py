@@ -13,7 +13,7 @@ import pytest
 from harness.errors import ConfigError, EndpointError
 from harness.judge import Case, ChatJudge, checks_for
 from harness.judge import prompt as prompts
-from harness.llm import Calls, Request
+from harness.llm import Calls, RecordedEmbedder, Request
 from harness.records import Status, Verdict
 
 Build = Callable[..., ChatJudge]
@@ -376,6 +376,16 @@ def test_vector_without_direction(chat_judge: Build, case: Case, calls: Calls) -
     assert [(row.label, row.similarity, row.error) for row in rows] == [
         (0, None, Status.ZERO_VECTOR)
     ]
+
+
+def test_what_the_embedder_is_to_a_judge(chat_judge: Build) -> None:
+    """Not the processor it runs on, which moves a similarity by 0.0001; and never a recording."""
+    here = type("Here", (), {"identity": lambda _: {"embedder": "e5", "processor": "this one"}})()
+    judge = replace(chat_judge(), embedder=here)
+
+    assert judge.identity()["embedder"] == {"embedder": "e5"}
+    with pytest.raises(ConfigError, match=r"judge\.embedder cannot be recorded"):
+        replace(judge, embedder=RecordedEmbedder("replies.jsonl.gz")).identity()
 
 
 def test_embedder_that_fails(chat_judge: Build, case: Case, calls: Calls) -> None:
