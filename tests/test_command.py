@@ -15,8 +15,16 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and pipes ar
 
 
 def started(*words: str) -> "subprocess.Popen[str]":
+    """Start Python as from a terminal: a job in the background inherits that Ctrl-C is ignored."""
+    heard = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL)"
     return subprocess.Popen(
-        [sys.executable, *words],
+        [
+            sys.executable,
+            "-c",
+            f"{heard}; os.execv(sys.executable, sys.argv[1:])",
+            sys.executable,
+            *words,
+        ],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
