@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from harness.llm import E5
-from tests.conftest import Command, Study
+from tests.conftest import Command, Done, Study
 from tests.stub_endpoint import Received, Reply, StubEndpoint
 
 
@@ -96,13 +96,18 @@ def test_nothing_to_record_is_told(command: Command, study: Study) -> None:
     assert not file.exists()
 
 
+def record(command: Command, study: Study) -> tuple[Done, Path]:
+    """Record what the study has; return how that ended, and the file."""
+    file = study.folder / "replies.jsonl.gz"
+    root = f"root={study.folder / 'runs'}"
+    return command("calls", root, "study=small", f"record={file}"), file
+
+
 def recorded(command: Command, study: Study) -> Path:
     """Have a stub answer the study, and record what it said."""
-    file = study.folder / "replies.jsonl.gz"
     with StubEndpoint("27公尺") as stub:
         command("collect", *live(stub, study))
-    command("calls", f"root={study.folder / 'runs'}", "study=small", f"record={file}")
-    return file
+    return record(command, study)[1]
 
 
 def test_a_replayed_study_is_not_recorded_again(command: Command, study: Study) -> None:
@@ -160,9 +165,8 @@ def test_an_index_that_is_gone_is_told(command: Command, study: Study) -> None:
     with StubEndpoint("27公尺") as stub:
         command("collect", *live(stub, study))
     shutil.rmtree(study.folder / "runs/.cache/chroma")
-    file = study.folder / "replies.jsonl.gz"
 
-    done = command("calls", f"root={study.folder / 'runs'}", "study=small", f"record={file}")
+    done, file = record(command, study)
 
     assert done.returncode == 1
     assert "passages of an index are remembered; delete its runs" in done.stderr
@@ -177,9 +181,8 @@ def test_vectors_that_did_not_rank_are_not_recorded(command: Command, study: Stu
     with store:
         store.execute("UPDATE vectors SET vector = (SELECT max(vector) FROM vectors)")
     store.close()
-    file = study.folder / "replies.jsonl.gz"
 
-    done = command("calls", f"root={study.folder / 'runs'}", "study=small", f"record={file}")
+    done, file = record(command, study)
 
     assert done.returncode == 1
     assert "was found by other vectors than are remembered now" in done.stderr
@@ -191,9 +194,8 @@ def test_two_generators_are_not_one_recording(command: Command, study: Study) ->
     with StubEndpoint("27公尺") as stub:
         command("collect", *live(stub, study))
         command("collect", *live(stub, study)[:-1], "variant.chat.model=other")
-    file = study.folder / "replies.jsonl.gz"
 
-    done = command("calls", f"root={study.folder / 'runs'}", "study=small", f"record={file}")
+    done, _ = record(command, study)
 
     assert "its runs have 2 different models as chat" in done.stderr
     assert "study.name=" in done.stderr
@@ -209,9 +211,8 @@ def test_an_answer_that_failed_is_not_recorded(
 
     with StubEndpoint(script) as stub:
         command("collect", *live(stub, study), "variant.chat.retries=0", "variant.top_k=1")
-    file = study.folder / "replies.jsonl.gz"
 
-    done = command("calls", f"root={study.folder / 'runs'}", "study=small", f"record={file}")
+    done, _ = record(command, study)
 
     assert done.returncode == 0, done.stderr
     assert "answers failed and are not recorded" in caplog.text

@@ -60,8 +60,8 @@ class Endpoint:
         self._key = key
         self._connection = Connection(address.base_url, key)
         self._clocks: set[Clock] = set()
-        self._answered = False
         self._succeeded = 0
+        """Calls that it has answered."""
         self._failed_in_row = 0
         self._given_up: tuple[EndpointError, float] | None = None
         self._told = False
@@ -116,7 +116,6 @@ class Endpoint:
                     raise self._final(failure, tries) from error
                 pause = self._pause(failure, tries, entered)
             else:
-                self._answered = True
                 self._succeeded += 1
                 self._failed_in_row = 0
                 self._given_up = None
@@ -169,7 +168,7 @@ class Endpoint:
 
     def _is_final(self, failure: Failure, tries: "_Tries") -> bool:
         retries = self._retries
-        if failure.unreachable and not self._answered:
+        if failure.unreachable and not self._succeeded:
             retries = min(retries, 1)
         return (
             not failure.retry
@@ -192,7 +191,7 @@ class Endpoint:
             error = EndpointError(message)
             # Who asked for patience all the while, of everybody, will not answer the next either.
             stuck = tries.throttled > TOLD_AFTER and tries.after == self._succeeded
-            down = stuck or (failure.unreachable and not self._answered)
+            down = stuck or (failure.unreachable and not self._succeeded)
             self._failed_in_row += GIVEN_UP_AFTER if down else 1
         else:
             error = RefusedError(message)
