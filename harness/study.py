@@ -23,8 +23,8 @@ def main(settings: "StudyRun", how: "Composition") -> None:
     from harness.config.composition import compose
     from harness.errors import ConfigError, pick
     from harness.evaluate.evaluation import evaluate
-    from harness.evaluate.request import wanted_of
-    from harness.evaluate.summary import check_unread, told
+    from harness.evaluate.request import read_request
+    from harness.evaluate.summary import check_unread, summary
     from harness.render import LANGUAGES
     from harness.report.writing import report
 
@@ -37,7 +37,7 @@ def main(settings: "StudyRun", how: "Composition") -> None:
     ]
     evaluating, _ = compose("evaluate", words_for("evaluate", how))
     reporting, report_how = compose("report", words_for("report", how))
-    wanted_of(evaluating.metrics)
+    read_request(evaluating.metrics)
     pick(LANGUAGES, reporting.language, "language")
     names: list[str] = []
     for collected, choices in planned:
@@ -50,7 +50,7 @@ def main(settings: "StudyRun", how: "Composition") -> None:
     runs = list(dict.fromkeys(names))
     with progress("evaluate") as advance:
         done = evaluate(replace(evaluating, runs=runs), advance)
-    print(told(done), flush=True)
+    print(summary(done), flush=True)
     check_unread(done, settings.most_unread)
     report(replace(reporting, runs=runs), report_how)
 

@@ -197,8 +197,8 @@ def progress(title: str) -> Iterator[Callable[[int, int], None]]:
         yield advance
 
 
-def folded(line: str) -> str:
-    """Return a line in as many as the width takes; what holds no blank stays whole."""
+def wrapped(line: str) -> str:
+    """Return a line wrapped to the width; a word without a space stays whole."""
     return textwrap.fill(
         line, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
     )

@@ -130,7 +130,7 @@ def test_other_questions_under_one_name_are_refused(command: Command, study: Stu
     done = command("collect", "variant=text_k4", *study.words)
 
     assert done.returncode == 1
-    assert "was collected with other settings (not the same: the test set)" in done.stderr
+    assert "was collected with other settings (changed: the test set)" in done.stderr
     assert "version=<label>" in done.stderr
 
 
@@ -160,7 +160,7 @@ def test_swapped_documents_are_another_corpus(command: Command, study: Study) ->
     done = command("collect", "variant=text_k4", *words)
 
     assert done.returncode == 1
-    assert "(not the same: the documents)" in done.stderr
+    assert "(changed: the documents)" in done.stderr
 
 
 def test_the_corpus_recorded_is_the_one_indexed(command: Command, study: Study) -> None:

@@ -502,7 +502,7 @@ def test_a_judge_whose_labels_never_came_is_left_out(
     write_evaluation(article.run("ctx_k9"), "gone", {"judge": "chat"}, [], [gone])
 
     assert running(command("report", *article.words).stdout) == before
-    assert "the judge 'gone' is left out: none of its labels of these runs came" in caplog.text
+    assert "the judge 'gone' is left out: it has no label on any of these runs" in caplog.text
 
 
 def test_a_judge_that_found_nothing_to_score_was_there(
