@@ -116,7 +116,7 @@ def given(words: Sequence[str], settings: Sequence[Setting]) -> dict[str, str]:
 
 def help_text(name: str, about: str) -> str:
     """Return what a stage does, its settings, and the choices in `conf/`."""
-    kind = {"study": "StudyRun"}.get(name, name.capitalize())
+    kind = {"study": "StudyRun", "grade": "GradeSettings"}.get(name, name.capitalize())
     own = [
         setting
         for setting in settings_of(kind)

@@ -116,21 +116,21 @@ class Report(Stage):
 
 
 @dataclass
-class Grade(Stage):
-    """Have people say which answers, and which captions, are right."""
+class GradeSettings(Stage):
+    """Have people grade answers and captions as right or wrong."""
 
     runs: list[str] = field(default_factory=list)
-    """Names of runs whose answers are graded; none takes all of the study."""
+    """Names of the runs whose answers are graded; empty means all of the study."""
     grader: str | None = None
-    """Who grades; without it, the name that you are logged in under."""
+    """Who grades; by default your login name."""
     policy: str | None = None
-    """By what rule, kept with each grade: 'a year off is wrong'."""
+    """The grading rule, kept with each grade: 'a year off is wrong'."""
     second_look: bool = False
     """Offer first what graders disagree on."""
     merge: str | None = None
-    """Another grader's grades.jsonl: take its grades in and say how far you agree."""
+    """Another grader's grades.jsonl: merge its grades and print how far you agree."""
     read: str | None = None
-    """Take grades in from a table (.csv), or from a map variant -> question -> 0 or 1 (.json)."""
+    """Read grades from a table (.csv)."""
     write: str | None = None
     """Write answers and grades as a table (.csv) for a spreadsheet."""
     port: int = 0
@@ -163,7 +163,7 @@ STAGES: dict[str, type[Stage]] = {
     "collect": Collect,
     "evaluate": Evaluate,
     "report": Report,
-    "grade": Grade,
+    "grade": GradeSettings,
     "study": StudyRun,
 }
 

@@ -10,14 +10,14 @@ from harness.config.paths import testset_folder
 from harness.config.schema import Report
 from harness.questions import (
     Subject,
+    current_grades,
     folded,
+    grade_by_text,
     question_sha256,
     read_caption_grades,
     read_grades,
     read_testset,
     response_sha256,
-    still_meant,
-    verdict_by_text,
 )
 from harness.records import Response
 from harness.store import Run
@@ -38,8 +38,8 @@ def human_grades(
     None where they could not tell.
     """
     asked = {q.id: question_sha256(q) for run in runs for q in read_testset(run.path).questions}
-    grades = still_meant(read_grades(grades_file(settings)), asked)
-    by_text = verdict_by_text(grades, model_names(runs, settings.judge.label))
+    grades = current_grades(read_grades(grades_file(settings)), asked)
+    by_text = grade_by_text(grades, model_names(runs, settings.judge.label))
     return {
         (run, row.question_id, row.repeat): by_text[key]
         for run, rows in responses.items()
@@ -94,7 +94,7 @@ def on_wrong_captions(
         judge: Whose verdicts say which passage supports which claim.
     """
     grades = read_caption_grades(folder / "caption_grades.jsonl")
-    verdicts = verdict_by_text(grades, model_names(runs, judge)) if grades else {}
+    verdicts = grade_by_text(grades, model_names(runs, judge)) if grades else {}
     found = {
         run.name: resting_on(run.responses(), run.verdicts(judge), wrong)
         for run in runs

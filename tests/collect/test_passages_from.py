@@ -151,7 +151,7 @@ def test_a_run_collected_anew_is_noticed(command: Command, short: Study) -> None
     [
         (["passages_from=text_k9"], "unknown run 'text_k9' (did you mean 'text_k4'?)"),
         (["passages_from=text_k4"], "text_k4 was collected on another test set"),
-        (["study.name=other", "passages_from=text_k4"], "holds no finished run"),
+        (["study.name=other", "passages_from=text_k4"], "has no finished run"),
     ],
 )
 def test_what_the_user_can_mend_is_one_line(
