@@ -30,7 +30,7 @@ def main(settings: "StudyRun", how: "Composition") -> None:
 
     if not settings.study.variants:
         raise ConfigError(f"study '{how.choices['study']}' lists no variants; see study.variants")
-    # A slip in what comes last is told before anything is asked.
+    # Settings of the later stages are checked before anything is asked.
     planned = [
         compose("collect", [f"variant={name}", *overrides, *words_for("collect", how)])
         for name, *overrides in map(shlex.split, settings.study.variants)
@@ -44,7 +44,7 @@ def main(settings: "StudyRun", how: "Composition") -> None:
         name = choices.choices["variant"]
         with progress(f"collect {name}") as advance:
             run = collect(collected, choices, advance)
-        again = " already: the study lists it twice" if run.name in names else ""
+        again = " again: the study lists it twice" if run.name in names else ""
         print(f"collected {run.name}{again}", flush=True)
         names.append(run.name)
     runs = list(dict.fromkeys(names))
@@ -56,7 +56,7 @@ def main(settings: "StudyRun", how: "Composition") -> None:
 
 
 def words_for(stage_name: str, how: "Composition") -> list[str]:
-    """Return the words of the command line that this stage understands too."""
+    """Return the words of the command line that this stage has a setting for."""
     from harness.config.schema import STAGES
 
     known = {field.name for field in fields(STAGES[stage_name])} | set(how.choices)
@@ -64,7 +64,7 @@ def words_for(stage_name: str, how: "Composition") -> list[str]:
 
 
 def key_of(word: str) -> str:
-    """Return what an override sets, up to its first point: `variant` of `variant.top_k=6`."""
+    """Return the key of an override up to its first dot: `variant` of `variant.top_k=6`."""
     return word.lstrip("+~").partition("=")[0].partition("@")[0].partition(".")[0]
 
 

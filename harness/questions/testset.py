@@ -84,9 +84,7 @@ def find_file(path: Path) -> Path:
         if (path / name).is_file():
             return path / name
     if path.is_dir():
-        raise InputError(
-            f"{path} contains no questions.jsonl (or questions.csv); see the example in README"
-        )
+        raise InputError(f"{path} has no questions.jsonl (or questions.csv); README has an example")
     beside = path.parent if path.parent.is_dir() else None
     names = [p.name for p in beside.iterdir() if p.is_dir()] if beside else []
     raise InputError(f"no test set at {path}: " + unknown(path.name, names, "test set"))

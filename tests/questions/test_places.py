@@ -84,7 +84,7 @@ class TestPlaces:
     @pytest.mark.parametrize(
         ("place", "said"),
         [
-            (EvidencePlace("report", 3, quote="27 metres"), "'report' has 2 pages, and no page 3"),
+            (EvidencePlace("report", 3, quote="27 metres"), "'report' has 2 pages and no page 3"),
             (
                 EvidencePlace("report", 1, quote="The bridge was opened by the queen in 1902"),
                 "page 1 of 'report' does not contain \"The bridge was opened by the queen in 1…\"",
