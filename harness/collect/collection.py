@@ -19,15 +19,16 @@ from harness.collect.plan import (
     plan_facts,
 )
 from harness.config.composition import Composition
-from harness.config.paths import PROJECT, project_path, shown_path
+from harness.config.paths import shown_path, user_path
 from harness.config.schema import Collect, Declared
 from harness.errors import HarnessError, RunError
+from harness.files import PROJECT
 from harness.llm import Calls
 from harness.questions import check_places, question_line
 from harness.records import Query, Response
 from harness.store import Run
 from harness.store.provenance import now, provenance
-from harness.systems import Answerer, Bench
+from harness.systems import Answerer, Bench, Provenance
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +43,7 @@ class SystemOutput:
     """What a system returned for the questions it was asked, and the model calls it took."""
 
     responses: Sequence[Response]
-    made_with: dict[str, Any]
+    made_with: Provenance
     calls: dict[str, int]
 
 
@@ -129,7 +130,7 @@ def finish(
             **plan_facts(plan),
             "study": asdict(replace(plan.settings.study, primary=list(declarations))),
             "partial": len(questions) < len(plan.testset.questions),
-            "made_with": output.made_with,
+            "made_with": output.made_with.record(),
             **provenance(PROJECT),
             "started": started,
             "ended": now(),
@@ -143,10 +144,10 @@ def finish(
 def ask_system(plan: Plan, todo: Sequence[QuestionRepeat], advance: Advance) -> SystemOutput:
     """Open the system and ask it; raises where the test set does not fit its corpus."""
     settings = plan.settings
-    cache = project_path(settings.root) / ".cache"
+    cache = user_path(settings.root) / ".cache"
     with (
         closing(Calls(cache, settings.cache)) as calls,
-        open_system(plan, Bench(calls, cache, PROJECT)) as answerer,
+        open_system(plan, Bench(calls, cache)) as answerer,
     ):
         check_places(plan.testset, answerer.pages, answerer.figures)
         responses = ask_questions(

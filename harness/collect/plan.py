@@ -7,9 +7,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from harness.collect.handover import Handover, read_handover
-from harness.config.composition import Composition, choices_of
+from harness.config.composition import Composition
 from harness.config.factors import Factors, factors_of, neutral_keys, plain
-from harness.config.paths import PROJECT, fingerprint, study_path, testset_path
+from harness.config.paths import fingerprint, study_path, testset_path
+from harness.config.registry import choices_of
 from harness.config.run_names import run_name
 from harness.config.schema import Collect, Declared, Study
 from harness.errors import ConfigError, pick
@@ -72,7 +73,7 @@ def make_plan(settings: Collect, how: Composition) -> Plan:
     handover = read_handover(study_path(settings), settings.passages_from, testset.fingerprint)
     factors = factors_of(system, how.choices, settings.version)
     check_declarations(settings.study, factors)
-    corpus = handover.facts["corpus"] if handover else system.documents(PROJECT)
+    corpus = handover.facts["corpus"] if handover else system.documents()
     check_evidence(testset, corpus)
     setup = {
         "factors": plain(asdict(handover.factors(factors) if handover else factors)),

@@ -2,13 +2,11 @@
 
 from dataclasses import dataclass, field
 
-from hydra.core.config_store import ConfigStore
 from omegaconf import MISSING
 
-from harness.judge import JUDGES, Judge
+from harness.judge import Judge
 from harness.llm import Budget
-from harness.sources import CAPTIONERS, Index
-from harness.systems import GENERATORS, SEARCH_EMBEDDERS, SYSTEMS, Prompt, System
+from harness.systems import System
 
 
 @dataclass
@@ -166,22 +164,3 @@ STAGES: dict[str, type[Stage]] = {
     "grade": GradeSettings,
     "study": StudyRun,
 }
-
-
-def register() -> None:
-    """Put every stage and every plug-in of the tables into Hydra's ConfigStore."""
-    store = ConfigStore.instance()
-    for name, stage in STAGES.items():
-        store.store(name=f"{name}_schema", node=stage)
-    groups: dict[str, tuple[str, dict[str, type]]] = {
-        "system": ("variant", dict(SYSTEMS)),
-        "chat": ("variant.chat", dict(GENERATORS)),
-        "embedder": ("variant.embedder", dict(SEARCH_EMBEDDERS)),
-        "captioner": ("variant.captioner", dict(CAPTIONERS)),
-        "index": ("variant.index", {"index": Index}),
-        "prompt": ("variant.prompt", {"prompt": Prompt}),
-        "judge": ("judge", dict(JUDGES)),
-    }
-    for group, (package, table) in groups.items():
-        for name, node in table.items():
-            store.store(group=f"schema/{group}", name=name, node=node, package=package)

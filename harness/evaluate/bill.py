@@ -5,7 +5,7 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from harness.config.command import WIDTH, wrapped
-from harness.config.paths import project_path, study_path
+from harness.config.paths import study_path, user_path
 from harness.config.schema import Evaluate
 from harness.evaluate.request import EvaluationRequest, read_request, responses_to_score
 from harness.judge import ChatJudge, Planned, checks_for
@@ -72,7 +72,7 @@ def estimate(settings: Evaluate) -> Bill:
     request = read_request(settings.metrics)
     runs = chosen_runs(study_path(settings), settings.runs)
     answered = [row for run in runs for row in responses_to_score(run, settings) if not row.failed]
-    folder = project_path(settings.root) / ".cache" if settings.cache != "off" else None
+    folder = user_path(settings.root) / ".cache" if settings.cache != "off" else None
     with closing(Calls(folder, "read")) as calls:
         cases = [row.case for row in answered]
         planned = settings.judge.planned(cases, request.checks, calls, request.custom_checks)
@@ -124,7 +124,7 @@ def notes(settings: Evaluate, total: CallTotals) -> list[str]:
     judge = settings.judge
     assert isinstance(judge, ChatJudge)
     model = judge.chat.label
-    with closing(Calls(project_path(settings.root) / ".cache", "read")) as calls:
+    with closing(Calls(user_path(settings.root) / ".cache", "read")) as calls:
         usual = calls.usual(f"chat {model}")
     lines = [
         "tokens: of the calls to send (prompts estimated high, replies at most, without repairs)"

@@ -9,7 +9,7 @@ from functools import cache, partial
 from itertools import chain
 from typing import Any
 
-from harness.config.paths import project_path, study_path
+from harness.config.paths import study_path, user_path
 from harness.config.schema import Evaluate
 from harness.errors import ConfigError, RunError
 from harness.evaluate.merge import (
@@ -67,7 +67,7 @@ def evaluate(settings: Evaluate, advance: Advance) -> Evaluation:
     identity = judge_identity(settings.judge, request)
     check_same_judge(settings.judge, identity, runs, settings)
     with closing(
-        Calls(project_path(settings.root) / ".cache", settings.cache, settings.budget)
+        Calls(user_path(settings.root) / ".cache", settings.cache, settings.budget)
     ) as calls:
         results = ask_judge(runs, request, settings, calls, advance)
     log_entry = evaluation_record(settings.judge, request, runs, calls)

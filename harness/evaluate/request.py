@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.config.paths import PROJECT, project_path
+from harness.config import paths
 from harness.config.schema import Evaluate
 from harness.errors import ConfigError, unknown
 from harness.judge import CHECKS, Case, CustomCheck, checks_for, read_check
@@ -11,9 +11,6 @@ from harness.metrics import METRICS, PRESETS, resolve
 from harness.questions import read_testset, select
 from harness.records import Question, Response
 from harness.store import Run
-
-CUSTOM_CHECKS = PROJECT / "conf" / "check"
-"""The folder of custom checks, a YAML file each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +58,7 @@ def read_request(names: Sequence[str]) -> EvaluationRequest:
 
     A custom check is named by its file in `conf/check`, or given as the path of a file.
     """
-    files = {path.stem: path for path in sorted(CUSTOM_CHECKS.glob("*.yaml"))}
+    files = {path.stem: path for path in sorted((paths.CONF / "check").glob("*.yaml"))}
     known = {**METRICS, **PRESETS}
     custom: dict[str, CustomCheck] = {}
     for name in names:
@@ -69,7 +66,7 @@ def read_request(names: Sequence[str]) -> EvaluationRequest:
             continue
         if name not in files and not name.endswith((".yaml", ".yml")):
             raise ConfigError(unknown(name, [*known, *files], "metric, preset or check"))
-        check = read_check(files.get(name) or project_path(name))
+        check = read_check(files.get(name) or paths.user_path(name))
         if check.name in {**known, **CHECKS} or custom.get(check.name, check) != check:
             raise ConfigError(f"check '{check.name}' already exists; give yours another name")
         custom[check.name] = check

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.config.composition import Composition
-from harness.config.paths import project_path, shown_path
+from harness.config.paths import shown_path, user_path
 from harness.config.schema import GradeSettings
 from harness.errors import ConfigError, InputError, pick
-from harness.files import write_whole
+from harness.files import input_path, write_whole
 from harness.grade.comparison import merge_grades
 from harness.grade.session import (
     GradingSession,
@@ -46,7 +46,7 @@ def grade(settings: GradeSettings, how: Composition) -> None:
     if not chosen:
         serve_page(session)
     for name in chosen:
-        tasks[name](session, project_path(getattr(settings, name)))
+        tasks[name](session, user_path(getattr(settings, name)))
 
 
 def serve_page(session: GradingSession) -> None:
@@ -94,7 +94,7 @@ def corpus_pages(corpus: Sequence[str]) -> "EvidencePages":
     from harness.sources import named_files
 
     try:
-        return EvidencePages(named_files([str(project_path(path)) for path in corpus]))
+        return EvidencePages(named_files([str(input_path(path)) for path in corpus]))
     except InputError as error:
         log.warning("no pictures of pages: %s", error)
         return EvidencePages({})

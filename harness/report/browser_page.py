@@ -15,6 +15,7 @@ from harness.files import write_whole
 from harness.questions import read_testset
 from harness.records import Question, Response, Score
 from harness.store import Run
+from harness.systems import Provenance
 
 if TYPE_CHECKING:
     from harness.analysis import Analysis
@@ -202,15 +203,14 @@ def run_record(run: Run, judge: str | None) -> "Made":
 
 def record_lines(facts: Mapping[str, Any]) -> dict[str, str]:
     """Return models, prompt, index, code and times of a run as texts; what is unknown is absent."""
-    made = facts["made_with"]
-    models = made.get("models") or {}
+    made = Provenance.from_record(facts["made_with"])
     commit = facts.get("git_commit")
     testset = facts.get("testset") or {}
     lines = {
-        "generator": made.get("generator"),
-        **{name: one_line_of(models.get(name)) for name in ("chat", "embedder", "captioner")},
-        "prompt": made.get("prompt_sha256"),
-        "index": one_line_of(made.get("index")),
+        "generator": made.generator,
+        **{name: one_line_of(made.models.get(name)) for name in ("chat", "embedder", "captioner")},
+        "prompt": made.prompt_sha256,
+        "index": one_line_of(made.record().get("index")),
         "testset": f"{testset.get('name', '')} {facts.get('testset_fingerprint', '')}".strip(),
         "commit": f"{commit} *" if commit and facts.get("git_dirty") else commit,
         "machine": one_line_of(facts.get("machine")),

@@ -1,5 +1,6 @@
 """What an index is built from: the corpus as text, as captions, or as both together."""
 
+import inspect
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,12 @@ class Index:
     context_size: int = 1000
     """Characters of the page in front of a caption at most (ctx)."""
 
+    @property
+    def wants_captions(self) -> bool:
+        """Whether the contents are made of captions too: their function takes `captions`."""
+        contents = pick(CONTENTS, self.contents, "index contents")
+        return "captions" in inspect.signature(contents).parameters
+
 
 @dataclass(frozen=True, slots=True)
 class Passages:
@@ -39,12 +46,11 @@ class Passages:
     """For `run.json`: what was read, changed, left out, cut."""
 
 
-Contents = Callable[[Sequence[Document], Sequence[Caption], Index], Iterator[Passage]]
+Contents = Callable[..., Iterator[Passage]]
+"""A function of `documents`, `index` and, where it makes passages of them, `captions`."""
 
 
-def text_only(
-    documents: Sequence[Document], captions: Sequence[Caption], index: Index
-) -> Iterator[Passage]:
+def text_only(documents: Sequence[Document], index: Index) -> Iterator[Passage]:
     """Yield the text of the pages in pieces."""
     for document in documents:
         for page in document.pages:
@@ -58,7 +64,7 @@ def with_captions(
     documents: Sequence[Document], captions: Sequence[Caption], index: Index
 ) -> Iterator[Passage]:
     """Yield the text in pieces, then the captions."""
-    yield from text_only(documents, captions, index)
+    yield from text_only(documents, index)
     for caption in captions:
         yield _captioned(caption, caption.text)
 
@@ -67,7 +73,7 @@ def with_captions_in_context(
     documents: Sequence[Document], captions: Sequence[Caption], index: Index
 ) -> Iterator[Passage]:
     """Yield the text in pieces, then each caption behind the text of its page."""
-    yield from text_only(documents, captions, index)
+    yield from text_only(documents, index)
     texts = {(d.name, page.number): page.text for d in documents for page in d.pages}
     for caption in captions:
         context = head(texts[caption.document, caption.page], index.context_size)
@@ -105,7 +111,7 @@ def build_passages(
     _check(index, captioner)
     figures = [figure for document in documents for figure in document.figures]
     captions: tuple[Caption, ...] = ()
-    if contents is not text_only:
+    if index.wants_captions:
         captions = captions_of(figures, captioner, calls, cache)
     said = [caption for caption in captions if caption.text]
     if captions and not said:
@@ -114,7 +120,8 @@ def build_passages(
             f"captions 0 of {len(captions)}: index.contents={index.contents} would be the same "
             f"as text; captioner={captioner.label}: {reason}"
         )
-    made = list(contents(documents, said, index))
+    given = {"captions": said} if index.wants_captions else {}
+    made = list(contents(documents=documents, index=index, **given))
     first = {passage.text: passage for passage in reversed(made) if _has_words(passage.text)}
     passages = tuple(passage for passage in made if first.get(passage.text) is passage)
     if not passages:
@@ -144,7 +151,7 @@ def _check(index: Index, captioner: Captioner) -> None:
         )
     if index.context_size < 0:
         raise ConfigError(f"index.context_size={index.context_size} must be at least 0")
-    if index.contents != "text" and isinstance(captioner, NoCaptioner):
+    if index.wants_captions and isinstance(captioner, NoCaptioner):
         raise ConfigError(
             f"index.contents={index.contents} needs captions; choose captioner=ocr or vision"
         )

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from harness.analysis.suspects import OnWrongCaption
 from harness.analysis.suspects import on_wrong_captions as resting_on
@@ -21,6 +20,7 @@ from harness.questions import (
 )
 from harness.records import Response
 from harness.store import Run
+from harness.systems import Provenance
 
 
 def graders(settings: Report, runs: Sequence[Run]) -> tuple[str, ...]:
@@ -68,18 +68,19 @@ def model_names(runs: Sequence[Run], judge: str) -> frozenset[str]:
 
 def names_in_run(run: Run) -> Iterator[str]:
     """Yield label and model of a run's generator and of each judge that has scored it."""
-    made_with = run.facts()["made_with"]
-    yield made_with["generator"]
-    yield from chat_model(made_with.get("models"))
+    made_with = Provenance.from_record(run.facts()["made_with"])
+    if made_with.generator:
+        yield made_with.generator
+    yield from chat_model(made_with.models)
     for label, identity in run.judges().items():
         yield label
         yield from chat_model(identity)
 
 
-def chat_model(identity: Any) -> Iterator[str]:
+def chat_model(identity: object) -> Iterator[str]:
     """Yield the name of the chat model in an identity, where it has one."""
-    chat = identity.get("chat") if isinstance(identity, dict) else None
-    if isinstance(chat, dict) and isinstance(chat.get("model"), str):
+    chat = identity.get("chat") if isinstance(identity, Mapping) else None
+    if isinstance(chat, Mapping) and isinstance(chat.get("model"), str):
         yield chat["model"]
 
 

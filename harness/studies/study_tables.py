@@ -17,6 +17,7 @@ from harness.questions import read_testset, select
 from harness.records import LOST, Layer, Question, Response, Score, Verdict
 from harness.store import Run
 from harness.studies.graders import human_grades
+from harness.systems import Provenance
 from harness.text import natural
 
 if TYPE_CHECKING:
@@ -199,7 +200,7 @@ def run_facts(
     from harness.analysis import RunFacts
 
     facts: Mapping[str, Any] = run.facts()
-    factors, made_with = facts["factors"], facts["made_with"]
+    factors, made_with = facts["factors"], Provenance.from_record(facts["made_with"])
     identity: Mapping[str, Any] = run.judges()[judge]
     return RunFacts(
         name=run.name,
@@ -215,12 +216,12 @@ def run_facts(
         ),
         partial=facts["partial"],
         part=part_of(run) if facts["partial"] else None,
-        notes=tuple(made_with["notes"]),
+        notes=made_with.notes,
         overrides=tuple(word for word in facts["overrides"] if is_repeated(word)),
         scored_by={
             s.metric: labels_sha256(identity, s.metric) for s in scores if s.judge is not None
         },
-        generator=model_name(made_with["models"].get("chat"), made_with["generator"]),
+        generator=model_name(made_with.models.get("chat"), made_with.generator),
         judge=model_name(identity.get("chat"), judge),
     )
 
