@@ -90,7 +90,7 @@ def test_nothing_to_record_is_told(command: Command, study: Study) -> None:
     unnamed = command("calls", root, f"record={file}")
     empty = command("calls", root, f"record={file}", "study=small")
 
-    assert "record=... goes with study=..." in unnamed.stderr
+    assert "record=... needs study=..." in unnamed.stderr
     assert "extractive" in empty.stderr
     assert "makes no model calls, so there is nothing to record" in empty.stderr
     assert not file.exists()
@@ -118,7 +118,7 @@ def test_a_replayed_study_is_not_recorded_again(command: Command, study: Study) 
     done = command("calls", f"root={study.folder / 'elsewhere'}", "study=small", f"record={again}")
 
     assert done.returncode == 1
-    assert "is replayed from a recording already: pass that file on" in done.stderr
+    assert "is itself replayed from a recording: share that file" in done.stderr
     assert not again.exists()
 
 
@@ -146,7 +146,7 @@ def test_an_edited_recording_does_not_continue_a_run(command: Command, study: St
 
 
 def test_the_index_says_what_it_ranked_by(command: Command, study: Study) -> None:
-    """Vectors that the call store has forgotten are still those of the index."""
+    """Vectors pruned from the call cache are still read from the index."""
     with StubEndpoint("27公尺") as stub:
         file, root = study.folder / "replies.jsonl.gz", f"root={study.folder / 'runs'}"
         command("collect", *live(stub, study))
@@ -156,7 +156,7 @@ def test_the_index_says_what_it_ranked_by(command: Command, study: Study) -> Non
         command("collect", *live(stub, study), "again=true")
         again = command("calls", root, "study=small", f"record={file}").stdout
 
-    assert "0 of the 3 vectors of questions are remembered" in lost.stderr
+    assert "0 of the 3 vectors of questions are cached" in lost.stderr
     assert again.splitlines()[0] == whole.splitlines()[0]
 
 
@@ -169,12 +169,12 @@ def test_an_index_that_is_gone_is_told(command: Command, study: Study) -> None:
     done, file = record(command, study)
 
     assert done.returncode == 1
-    assert "passages of an index are remembered; delete its runs" in done.stderr
+    assert "passages of an index are cached; delete its runs" in done.stderr
     assert not file.exists()
 
 
 def test_vectors_that_did_not_rank_are_not_recorded(command: Command, study: Study) -> None:
-    """An embedder that does not repeat itself: what is remembered gives other similarities."""
+    """A non-deterministic embedder is refused: the cached vectors give other similarities."""
     with StubEndpoint("27公尺") as stub:
         command("collect", *live(stub, study))
     store = sqlite3.connect(study.folder / "runs/.cache/calls.sqlite")
@@ -185,7 +185,7 @@ def test_vectors_that_did_not_rank_are_not_recorded(command: Command, study: Stu
     done, file = record(command, study)
 
     assert done.returncode == 1
-    assert "was found by other vectors than are remembered now" in done.stderr
+    assert "was retrieved with other vectors than the cached ones" in done.stderr
     assert not file.exists()
 
 

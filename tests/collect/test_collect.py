@@ -1,15 +1,21 @@
 """Collecting, as a user does it: from the command line, on a small study of one's own."""
 
 import json
+import os
+import re
 import shutil
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from tests.conftest import Command, Study
+from harness.config.run_names import portable
+from harness.store import Run
+from tests.conftest import ROOT, Command, Study
 
 
 def facts(run: Path) -> dict[str, object]:
@@ -294,3 +300,54 @@ def test_a_secret_in_a_file_is_refused_too() -> None:
     for kind in (OpenAIChat, OllamaChat):
         with pytest.raises(ConfigError, match=r"^extra.headers.x-api-key looks like a secret"):
             kind(model="m", extra={"reasoning_effort": "low", "headers": {"x-api-key": "sk-1"}})
+
+
+def test_a_sweep_that_was_interrupted(command: Command, study: Study) -> None:
+    """A sweep run again in another order keeps finished runs; each folder has its own setting."""
+    sweep = ("collect", "-m", "variant=text_k9", *study.words)
+    command(*sweep, "variant.top_k=1")
+    first = study.run("text_k9-index.chunk_size-40-top_k-1")
+    before = {file.name: file.stat().st_mtime_ns for file in first.iterdir()}
+
+    done = command(*sweep, "variant.top_k=3,1,2")
+
+    assert done.returncode == 0, done.stderr
+    assert {file.name: file.stat().st_mtime_ns for file in first.iterdir()} == before
+    for k in (1, 2, 3):
+        run = study.run(f"text_k9-index.chunk_size-40-top_k-{k}")
+        assert set(pd.read_parquet(run / "responses.parquet")["k_requested"]) == {k}
+
+
+def test_two_collects_at_once(study: Study) -> None:
+    """Simultaneous collections of two variants give two complete runs; of one variant, one."""
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-m", "harness.collect", f"variant={name}", *study.words],
+            cwd=study.folder,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+        )
+        for name in ("text_k4", "text_k9", "text_k4")
+    ]
+    said = [process.communicate(timeout=240)[0] for process in processes]
+
+    assert [process.returncode for process in processes] == [0, 0, 0], said
+    runs = [Run(file.parent) for file in sorted((study.folder / "runs/small").glob("*/run.json"))]
+    assert [run.facts()["variant"] for run in runs] == ["text_k4", "text_k9"]
+    assert all(len(run.responses()) == 3 for run in runs)
+    assert not list(study.folder.glob("outputs*"))
+
+
+def test_a_run_records_its_original_name(command: Command, study: Study) -> None:
+    """The folder's name is portable; the original names are in the record."""
+    done = command("collect", "variant=text_k4", 'version="qwen2.5:7b/k4"', *study.words)
+    assert done.returncode == 0, done.stderr
+
+    [file] = (study.folder / "runs/small").glob("*/run.json")
+    facts = json.loads(file.read_text("utf-8"))
+    assert re.fullmatch(r"[a-z0-9._-]+", file.parent.name)
+    assert (facts["variant"], facts["version"]) == ("text_k4", "qwen2.5:7b/k4")
+    named = {portable(name) for name in ("文字_k4", "圖片_k4", "_k4", "Text_k4", "text_k4")}
+    assert len(named) == 5

@@ -1,5 +1,6 @@
 """Collecting from an endpoint: what fails is a row, what was answered is not asked again."""
 
+import itertools
 import json
 import signal
 import subprocess
@@ -10,6 +11,7 @@ from collections.abc import Callable
 import pyarrow.parquet as pq
 import pytest
 
+from harness.store import Run
 from tests.conftest import ROOT, Command, Study
 from tests.stub_endpoint import Received, Reply, StubEndpoint
 
@@ -234,3 +236,21 @@ def test_answers_that_are_none_are_told(
     assert "3 of 3 answered" in done.stdout
     assert "1 of 3 answers were truncated at the token limit" in caplog.text
     assert "1 of 3 answers are empty" in caplog.text
+
+
+def test_requests_are_counted(command: Command, study: Study) -> None:
+    """Three calls, one of them retried, are four requests in the record."""
+    turns = itertools.count()
+    script = lambda _: Reply(status=500) if next(turns) == 0 else "27公尺"  # noqa: E731
+    with StubEndpoint(script) as generator:
+        done = command(
+            "collect", "variant=text_k4", *study.words, "chat=openai", "captioner=none",
+            f"variant.chat.base_url={generator.base_url}", "variant.chat.model=stub",
+            "variant.chat.backoff=0.01",
+        )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+    run = study.run("text_k4-captioner-none-chat-openai-chat.model-stub-index.chunk_size-40")
+    calls = Run(run).facts()["calls"]
+    assert (calls["sent"], len(generator.chats)) == (4, 4)
+    assert calls["asked"] == 3

@@ -256,7 +256,7 @@ def test_one_embedder_is_recorded_where_one_acts(given: Callable[..., Handover])
     other = Factors({**own.choices, "chat": "ollama"}, own.leaves, ())
     run = given(choices={"embedder": "openai"}, leaves={"embedder.model": "m"})
 
-    with pytest.raises(ConfigError, match="chat=extractive uses the variant.s embedder"):
+    with pytest.raises(ConfigError, match="chat=extractive uses the variant's embedder"):
         run.factors(own)
     assert run.factors(other).leaves == {"embedder.model": "m", "passages_from": "ctx_k9"}
     assert run.factors(other).choices == {"embedder": "openai", "chat": "ollama"}
