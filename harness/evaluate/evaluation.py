@@ -52,7 +52,7 @@ class RunVerdicts:
 
 
 def evaluate(settings: Evaluate, advance: Advance) -> Evaluation:
-    """Write verdicts and scores of every run chosen; return what came of it and what it took.
+    """Write verdicts and scores of every run chosen; return the outcome and the calls it took.
 
     All responses of all runs go to the judge together, so that identical calls are made once.
     Existing labels are never replaced by NA; labels made under other settings are replaced only
