@@ -13,15 +13,15 @@ from typing import Any
 
 from harness.config.factors import Factors
 from harness.errors import ConfigError, RunError
-from harness.records import Answer, Question, Response
+from harness.records import (
+    PASSAGES_FROM,
+    Answer,
+    Question,
+    Response,
+    acts_after_retrieval,
+)
 from harness.store import Run, chosen_runs
 from harness.systems import Found
-
-LEAF = "passages_from"
-"""The factor under which a run's factor map names the run that its passages are of."""
-
-READERS = ("prompt", "chat")
-"""Groups of factors that act after retrieval; all others shaped the passages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +77,16 @@ class Handover:
         theirs_version, version = leaves.pop("version", None), own.leaves.get("version")
         if version is not None:
             leaves["version"] = version
-        inactive = {name for name in theirs["inactive"] if not reads(name) and name != LEAF}
-        inactive |= {name for name in own.inactive if reads(name)}
-        inactive |= {LEAF} if version == theirs_version else set()
+        inactive = {
+            name
+            for name in theirs["inactive"]
+            if not acts_after_retrieval(name) and name != PASSAGES_FROM
+        }
+        inactive |= {name for name in own.inactive if acts_after_retrieval(name)}
+        inactive |= {PASSAGES_FROM} if version == theirs_version else set()
         return Factors(
             choices={n: str(v) for n, v in joined(theirs["choices"], own.choices).items()},
-            leaves={**leaves, LEAF: self.run.name},
+            leaves={**leaves, PASSAGES_FROM: self.run.name},
             inactive=tuple(sorted(inactive)),
         )
 
@@ -114,18 +118,9 @@ def handover(folder: Path, name: str | None, testset: str) -> Handover | None:
 
 def joined(theirs: Mapping[str, object], own: Mapping[str, object]) -> dict[str, object]:
     """Return their settings up to the passages, and one's own of what reads them."""
-    return {name: value for name, value in theirs.items() if not reads(name)} | {
-        name: value for name, value in own.items() if reads(name)
+    return {name: value for name, value in theirs.items() if not acts_after_retrieval(name)} | {
+        name: value for name, value in own.items() if acts_after_retrieval(name)
     }
-
-
-def reads(name: str) -> bool:
-    """Say whether a factor acts on what becomes of the passages.
-
-    >>> reads("prompt"), reads("chat.model"), reads("top_k")
-    (True, True, False)
-    """
-    return name.partition(".")[0] in READERS
 
 
 def check_one_embedder(own: Factors, theirs: Mapping[str, Any]) -> None:

@@ -237,6 +237,7 @@ def table_by(
     without: Collection[str] = (),
 ) -> "StudyTable":
     """Return the study as one judge sees it, `without` these checks of one's own."""
+    from harness.analysis import StudyRows
     from harness.analysis import study_table as joined
 
     names = [run.name for run in runs]
@@ -249,23 +250,25 @@ def table_by(
         for name in names
     }
     return joined(
-        facts=ordered(
-            [run_facts(run, judge, rows.responses[run.name], scores[run.name]) for run in runs],
-            settings.study.variants,
-        ),
-        questions=rows.questions,
-        metrics=metric_facts(scores, runs, judge),
-        scores=scores,
-        responses={name: rows.responses[name] for name in names},
-        grades=rows.grades,
-        verdicts={
-            name: [
-                row
-                for row in rows.verdicts[name]
-                if row.judge == judge and row.check not in without
-            ]
-            for name in names
-        },
+        StudyRows(
+            runs=ordered(
+                [run_facts(run, judge, rows.responses[run.name], scores[run.name]) for run in runs],
+                settings.study.variants,
+            ),
+            questions=rows.questions,
+            metrics=metric_facts(scores, runs, judge),
+            scores=scores,
+            responses={name: rows.responses[name] for name in names},
+            grades=rows.grades,
+            verdicts={
+                name: [
+                    row
+                    for row in rows.verdicts[name]
+                    if row.judge == judge and row.check not in without
+                ]
+                for name in names
+            },
+        )
     )
 
 
