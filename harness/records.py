@@ -234,3 +234,19 @@ class Grade:
     question_sha256: str | None = None
     """Of the question and reference that were graded; None if not recorded, in which case the grade
     counts for any edition."""
+
+
+PASSAGES_FROM = "passages_from"
+"""The factor that names the run whose passages a run was given."""
+
+GENERATION_GROUPS = ("prompt", "chat")
+"""Configuration groups that act after retrieval; every other factor acts on the passages."""
+
+
+def acts_after_retrieval(factor: str) -> bool:
+    """Return whether a factor acts on the answer only, given the passages.
+
+    >>> [acts_after_retrieval(factor) for factor in ("prompt", "chat.model", "top_k")]
+    [True, True, False]
+    """
+    return factor.partition(".")[0] in GENERATION_GROUPS

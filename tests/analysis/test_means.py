@@ -14,7 +14,7 @@ def run(name: str, k: object, prompt: str = "default") -> RunFacts:
 
 
 def test_a_sweep_is_one_curve_in_number_order(study: Builder) -> None:
-    """k = 2, 4, 9, 10, 16, never 10 before 2, over the questions that all have scored (L03)."""
+    """k = 2, 4, 9, 10, 16, never 10 before 2, over the questions that all have scored."""
     ks = (10, 16, 2, 9, 4)
     rows = {f"k{k}": [k / 100, None if k == 9 else 1.0] for k in ks}
     table = study(metrics={RECALL: rows}, runs={f"k{k}": run(f"k{k}", k) for k in ks})

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from harness.analysis import MetricFacts, RunFacts, score_cube, study_table
+from harness.analysis import MetricFacts, RunFacts, StudyRows, score_cube, study_table
 from harness.records import Layer, Question, Response, Score
 
 METRIC = MetricFacts("faithfulness", Layer.GENERATION)
@@ -17,7 +17,7 @@ def response(question: str, repeat: int = 0, text: str | None = "text") -> Respo
 
 
 def test_scores_are_joined_by_key_and_not_by_position() -> None:
-    """Rows that come in another order land on their own questions (case D01)."""
+    """Rows that come in another order land on their own questions."""
     rows = [score("q4", 0.75), score("q2", None, status="judge_failed"), score("q3", 0.15)]
 
     cube = score_cube(["r"], ["q1", "q2", "q3", "q4"], [METRIC], {"r": rows})
@@ -88,13 +88,13 @@ def test_binary_looks_at_single_scores() -> None:
     ],
 )
 def test_rows_that_fit_nowhere_stop_the_report(rows: list[Score], message: str) -> None:
-    """A doubled or stray row is an error, never dropped (cases D02 and N04)."""
+    """A doubled or stray row is an error, never dropped."""
     with pytest.raises(ValueError, match=message):
         score_cube(["r"], ["q1"], [METRIC], {"r": rows})
 
 
 def test_a_row_without_a_variant_stops_the_report() -> None:
-    """A run that nobody described does not vanish from the tables (case N04)."""
+    """A run that nobody described does not vanish from the tables."""
     with pytest.raises(ValueError, match="unknown run 'None'; known: r"):
         score_cube(["r"], ["q1"], [METRIC], {"None": [score("q1", 1.0)]})
 
@@ -102,19 +102,19 @@ def test_a_row_without_a_variant_stops_the_report() -> None:
 def test_doubled_names_are_refused() -> None:
     """Two runs, questions or repeats of one name cannot be told apart."""
     run, question = RunFacts("r", "r"), Question("q1", "ask", "reference", "text")
-    with pytest.raises(ValueError, match="run stands twice: r"):
-        study_table([run, run], [question], [], {}, {})
-    with pytest.raises(ValueError, match="question stands twice: q1"):
-        study_table([run], [question, question], [], {}, {})
-    with pytest.raises(ValueError, match="repeat of q1 in r: stands twice: 0"):
-        study_table([run], [question], [], {}, {"r": [response("q1"), response("q1")]})
+    with pytest.raises(ValueError, match="run occurs twice: r"):
+        study_table(StudyRows([run, run], [question], [], {}, {}))
+    with pytest.raises(ValueError, match="question occurs twice: q1"):
+        study_table(StudyRows([run], [question, question], [], {}, {}))
+    with pytest.raises(ValueError, match="repeat of q1 in r: occurs twice: 0"):
+        study_table(StudyRows([run], [question], [], {}, {"r": [response("q1"), response("q1")]}))
 
 
 def test_questions_stand_in_natural_order() -> None:
-    """q2 comes before q10, however the test set has them (case L03)."""
+    """q2 comes before q10, however the test set has them."""
     questions = [Question(q, "ask", "reference", "text") for q in ("q10", "q2", "q1")]
 
-    study = study_table([RunFacts("r", "r")], questions, [], {}, {})
+    study = study_table(StudyRows([RunFacts("r", "r")], questions, [], {}, {}))
 
     assert study.scores.questions == ("q1", "q2", "q10")
 
@@ -123,19 +123,21 @@ def test_right_and_wrong_prefer_a_person() -> None:
     """A human grade beats `answer_match`, a failure is wrong, and no rule at all is NA."""
     match = MetricFacts("answer_match", Layer.OVERALL)
     study = study_table(
-        [RunFacts("r", "r")],
-        [Question(q, "ask", "reference", "text") for q in ("q1", "q2", "q3", "q4")],
-        [match],
-        {"r": [score(q, 1.0, metric="answer_match") for q in ("q1", "q2")]},
-        {
-            "r": [
-                response("q1"),
-                response("q2"),
-                response("q3", text=None),
-                response("q4"),
-            ]
-        },
-        {("r", "q1", 0): 0},
+        StudyRows(
+            [RunFacts("r", "r")],
+            [Question(q, "ask", "reference", "text") for q in ("q1", "q2", "q3", "q4")],
+            [match],
+            {"r": [score(q, 1.0, metric="answer_match") for q in ("q1", "q2")]},
+            {
+                "r": [
+                    response("q1"),
+                    response("q2"),
+                    response("q3", text=None),
+                    response("q4"),
+                ]
+            },
+            {("r", "q1", 0): 0},
+        )
     )
 
     assert study.right.values[0].tolist() == pytest.approx([0.0, 1.0, 0.0, np.nan], nan_ok=True)
@@ -146,12 +148,14 @@ def test_right_and_wrong_prefer_a_person() -> None:
 def test_what_a_person_calls_unclear_nothing_decides() -> None:
     """Neither right nor wrong, although `answer_match` would say right."""
     study = study_table(
-        [RunFacts("r", "r")],
-        [Question("q1", "ask", "reference", "text")],
-        [MetricFacts("answer_match", Layer.OVERALL)],
-        {"r": [score("q1", 1.0, metric="answer_match")]},
-        {"r": [response("q1")]},
-        {("r", "q1", 0): None},
+        StudyRows(
+            [RunFacts("r", "r")],
+            [Question("q1", "ask", "reference", "text")],
+            [MetricFacts("answer_match", Layer.OVERALL)],
+            {"r": [score("q1", 1.0, metric="answer_match")]},
+            {"r": [response("q1")]},
+            {("r", "q1", 0): None},
+        )
     )
 
     assert np.isnan(study.right.values.item())
@@ -161,12 +165,14 @@ def test_what_a_person_calls_unclear_nothing_decides() -> None:
 def test_right_and_wrong_average_repeats() -> None:
     """Two of three repeats right is two thirds of a question."""
     study = study_table(
-        [RunFacts("r", "r")],
-        [Question("q1", "ask", "reference", "text")],
-        [],
-        {},
-        {"r": [response("q1", n) for n in range(2)] + [response("q1", 2, None)]},
-        {("r", "q1", 0): 1, ("r", "q1", 1): 1},
+        StudyRows(
+            [RunFacts("r", "r")],
+            [Question("q1", "ask", "reference", "text")],
+            [],
+            {},
+            {"r": [response("q1", n) for n in range(2)] + [response("q1", 2, None)]},
+            {("r", "q1", 0): 1, ("r", "q1", 1): 1},
+        )
     )
 
     assert study.right.values.item() == pytest.approx(2 / 3)

@@ -1,9 +1,12 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from harness.analysis import RunFacts, StudyTable, analyse, study_table
+import pytest
+
+from harness.analysis import MetricFacts, RunFacts, StudyRows, StudyTable, analyse, study_table
+from harness.analysis.findings.run_findings import family
 from harness.analysis.results import Transition
-from harness.records import EvidencePlace, Passage, Question, Response, Verdict
+from harness.records import EvidencePlace, Layer, Passage, Question, Response, Verdict
 
 Builder = Callable[..., StudyTable]
 
@@ -75,30 +78,35 @@ def gold_study() -> StudyTable:
         return Response(question, 0, "ask", "ref", "text", text, (other, found))
 
     return study_table(
-        [
-            RunFacts("P", "P", leaves={"top_k": 1}),
-            RunFacts("Q", "Q", leaves={"top_k": 2}, refused=frozenset({"q1", "q2", "q5"})),
-        ],
-        [
-            *(Question(f"q{n}", "ask", "ref", "text", evidence=(place,)) for n in (1, 2, 4)),
-            Question("q3", "ask", "ref", "text"),
-            Question("q5", "ask", "ref", "none", answerable=False),
-            Question("q6", "ask", "ref", "none", answerable=False),
-        ],
-        [],
-        {},
-        {
-            "P": [
-                answer("q1", gold),
-                answer("q2", gold),
-                answer("q3", gold),
-                answer("q4", gold, None),
-                answer("q5", gold),
-                answer("q6", gold),
+        StudyRows(
+            [
+                RunFacts("P", "P", leaves={"top_k": 1}),
+                RunFacts("Q", "Q", leaves={"top_k": 2}, refused=frozenset({"q1", "q2", "q5"})),
             ],
-            "Q": [answer("q1", other), *(answer(q, gold) for q in ("q2", "q3", "q4", "q5", "q6"))],
-        },
-        {("P", "q1", 0): 1, ("P", "q2", 0): 1, ("Q", "q1", 0): 0, ("Q", "q2", 0): 0},
+            [
+                *(Question(f"q{n}", "ask", "ref", "text", evidence=(place,)) for n in (1, 2, 4)),
+                Question("q3", "ask", "ref", "text"),
+                Question("q5", "ask", "ref", "none", answerable=False),
+                Question("q6", "ask", "ref", "none", answerable=False),
+            ],
+            [],
+            {},
+            {
+                "P": [
+                    answer("q1", gold),
+                    answer("q2", gold),
+                    answer("q3", gold),
+                    answer("q4", gold, None),
+                    answer("q5", gold),
+                    answer("q6", gold),
+                ],
+                "Q": [
+                    answer("q1", other),
+                    *(answer(q, gold) for q in ("q2", "q3", "q4", "q5", "q6")),
+                ],
+            },
+            {("P", "q1", 0): 1, ("P", "q2", 0): 1, ("Q", "q1", 0): 0, ("Q", "q2", 0): 0},
+        )
     )
 
 
@@ -117,8 +125,50 @@ def test_evidence_and_answers_move_together_or_not() -> None:
 
 
 def test_unanswerable_questions_that_were_answered() -> None:
-    """Only a refusal is right there: P answers both, Q refuses one (case B11)."""
+    """Only a refusal is right there: P answers both, Q refuses one."""
     findings = [f for f in analyse(gold_study()).findings if f.kind == "answered_unanswerable"]
 
     assert [(f.run, f.questions) for f in findings] == [("P", ("q5", "q6")), ("Q", ("q6",))]
     assert findings[1].numbers == {"answered": 1, "unanswerable": 2}
+
+
+def test_metrics_of_harm_are_worst_at_one(study: Builder) -> None:
+    """Both of two claims hallucinated beside a right answer; neutral metrics have no worst."""
+    harm = MetricFacts("hallucination", Layer.GENERATION, higher_is_better=False)
+    refusal = MetricFacts("refusal", Layer.GENERATION, higher_is_better=None)
+    table = study(right={"P": [1, 1]}, metrics={harm: {"P": [1.0, 0.0]}, refusal: {"P": [0, 1]}})
+    table.scores.units[:] = 2
+
+    [finding] = [f for f in analyse(table).findings if f.kind == "one_cell"]
+
+    assert (finding.metric, finding.questions) == ("hallucination", ("q1",))
+
+
+def test_a_judge_of_the_generator_s_family_is_named(article: StudyTable) -> None:
+    """llama3.1 is both judge and generator of all six runs."""
+    found = [f for f in analyse(article).findings if f.kind == "judge_of_same_family"]
+
+    assert len(found) == 6
+    assert found[0].names == {"generator": "llama3.1", "judge": "llama3.1"}
+    other = replace(article, runs=tuple(replace(run, judge="gpt-5") for run in article.runs))
+    assert not [f for f in analyse(other).findings if f.kind == "judge_of_same_family"]
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [("Qwen/Qwen2.5-Coder-1.5B", "qwen"), ("gpt", "gpt"), ("gpt-4o-mini", "gpt"), ("o3", "o")],
+)
+def test_families_are_the_names_without_sizes(model: str, name: str) -> None:
+    """Owner, version and tag are left off."""
+    assert family(model) == name
+
+
+def test_trusted_and_untested_metrics_are_named(article: StudyTable, study: Builder) -> None:
+    """Each metric is trusted, not trusted, or not graded enough."""
+    trusted = [f.metric for f in analyse(article).findings if f.kind == "metric_trusted"]
+    assert trusted == ["faithfulness", "answer_relevancy"]
+
+    faithfulness = MetricFacts("faithfulness", Layer.GENERATION)
+    table = study(right={"P": [1, 0]}, metrics={faithfulness: {"P": [0.5, 0.1]}})
+    [finding] = [f for f in analyse(table).findings if f.kind == "too_few_grades"]
+    assert finding.numbers == {"right": 1, "wrong": 1, "questions": 2}

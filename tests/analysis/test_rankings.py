@@ -46,7 +46,7 @@ def test_published_figures_of_others_come_out(system: str) -> None:
 
 
 def test_duplicates_count_once() -> None:
-    """[A, A, A] finds half of [A, B]; [A, B, C] all of it (case B07)."""
+    """[A, A, A] finds half of [A, B]; [A, B, C] all of it."""
     gold = {"p": {"A": 1, "B": 1}, "q": {"A": 1, "B": 1}, "none": {"A": 0}}
 
     found = rank_scores({"p": ["A", "A", "A"], "q": ["A", "B", "C"]}, gold, 3)

@@ -3,9 +3,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from harness.analysis import RunFacts, StudyTable, analyse, study_table
+from harness.analysis import RunFacts, StudyRows, StudyTable, analyse, study_table
 from harness.analysis.passage_changes import attribute, compare_passages, fingerprints
-from harness.analysis.results import Attribution, PassageChange, Passages
+from harness.analysis.results import Attribution, PassageChange, PassageComparison
 from harness.records import Passage, Question, Response
 
 Builder = Callable[..., StudyTable]
@@ -29,11 +29,11 @@ def test_same_reordered_changed_unknown(study: Builder) -> None:
     found = compare(table)
 
     assert list(found.by_question.values()) == [
-        Passages.SAME,
-        Passages.REORDERED,
-        Passages.CHANGED,
-        Passages.UNKNOWN,
-        Passages.UNKNOWN,
+        PassageComparison.SAME,
+        PassageComparison.REORDERED,
+        PassageComparison.CHANGED,
+        PassageComparison.UNKNOWN,
+        PassageComparison.UNKNOWN,
     ]
     assert (found.same, found.reordered, found.changed, found.unknown) == (1, 1, 1, 2)
     assert found.identical_responses == ("q1", "q4")
@@ -44,14 +44,16 @@ def test_repeats_that_agree_count_once() -> None:
     passages = (Passage("d#1.1", "d", 1, "text", "a"),)
     rows = [Response("q1", n, "ask", "reference", "text", "x", passages) for n in range(3)]
     table = study_table(
-        [RunFacts("P", "P"), RunFacts("Q", "Q", leaves={"top_k": 2})],
-        [Question("q1", "ask", "reference", "text")],
-        [],
-        {},
-        {"P": rows, "Q": rows[:1]},
+        StudyRows(
+            [RunFacts("P", "P"), RunFacts("Q", "Q", leaves={"top_k": 2})],
+            [Question("q1", "ask", "reference", "text")],
+            [],
+            {},
+            {"P": rows, "Q": rows[:1]},
+        )
     )
 
-    assert compare(table).by_question == {"q1": Passages.SAME}
+    assert compare(table).by_question == {"q1": PassageComparison.SAME}
     assert compare(table).identical_responses == ("q1",)
 
 
@@ -61,11 +63,13 @@ def test_repeats_that_differ_are_compared_one_by_one() -> None:
     two = [*rows[:2], replace(rows[2], response="y")]
     one = [rows[0], *(replace(row, response="y") for row in rows[1:])]
     table = study_table(
-        [RunFacts("P", "P"), RunFacts("Q", "Q", leaves={"top_k": 2})],
-        [Question("q1", "ask", "reference", "text")],
-        [],
-        {},
-        {"P": two, "Q": one},
+        StudyRows(
+            [RunFacts("P", "P"), RunFacts("Q", "Q", leaves={"top_k": 2})],
+            [Question("q1", "ask", "reference", "text")],
+            [],
+            {},
+            {"P": two, "Q": one},
+        )
     )
 
     assert compare(table).identical_responses == ()
@@ -78,11 +82,13 @@ def test_passages_without_text_go_by_their_ids() -> None:
         return Response("q1", 0, "ask", "ref", "text", "x", (Passage(name, "d", 1, "text", ""),))
 
     table = study_table(
-        [RunFacts("P", "P"), RunFacts("Q", "Q", leaves={"top_k": 2})],
-        [Question("q1", "ask", "reference", "text")],
-        [],
-        {},
-        {"P": [answer("d#1.1")], "Q": [answer("d#1.2")]},
+        StudyRows(
+            [RunFacts("P", "P"), RunFacts("Q", "Q", leaves={"top_k": 2})],
+            [Question("q1", "ask", "reference", "text")],
+            [],
+            {},
+            {"P": [answer("d#1.1")], "Q": [answer("d#1.2")]},
+        )
     )
 
     assert compare(table).changed == 1

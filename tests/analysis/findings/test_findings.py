@@ -5,6 +5,7 @@ import pytest
 
 from harness.analysis import (
     KINDS,
+    Finding,
     MetricFacts,
     Options,
     Primary,
@@ -12,10 +13,9 @@ from harness.analysis import (
     StudyTable,
     analyse,
     as_json,
-    shown,
+    value_text,
 )
 from harness.analysis.findings.listing import strongest_first
-from harness.analysis.results import Finding, Severity
 from harness.records import Layer
 
 Builder = Callable[..., StudyTable]
@@ -27,12 +27,12 @@ Builder = Callable[..., StudyTable]
 )
 def test_values_are_shown_as_text(value: object, text: str) -> None:
     """A factor's value fits into a sentence."""
-    assert shown(value) == text
+    assert value_text(value) == text
 
 
 def test_undefined_numbers_become_null() -> None:
-    """JSON knows no NaN (case L04)."""
-    finding = Finding("informative", Severity.FINDING, {"a": float("nan"), "b": None, "c": 0.5})
+    """JSON has no NaN."""
+    finding = Finding("informative", {"a": float("nan"), "b": None, "c": 0.5})
 
     [row] = as_json([finding])
 
@@ -43,7 +43,7 @@ def test_undefined_numbers_become_null() -> None:
 def test_costs_come_after_what_they_buy() -> None:
     """Among findings of one weight, answers and scores stand before tokens and seconds."""
     kinds = ("different", "credit", "better", "informative", "worse", "under_every_judge")
-    mixed = [Finding(kind, KINDS[kind].severity) for kind in ("deeper_rank", *kinds)]
+    mixed = [Finding(kind) for kind in ("deeper_rank", *kinds)]
 
     assert [finding.kind for finding in strongest_first(mixed)] == [
         "better",
@@ -69,7 +69,7 @@ def test_runs_over_another_corpus_are_named(study: Builder) -> None:
 
 
 def test_quantised_metrics_are_marked(study: Builder) -> None:
-    """With at most three claims a cell, 0, 1/3, 1/2 ... are all a score can be (case N12)."""
+    """With at most three claims a cell, 0, 1/3, 1/2 ... are all a score can be."""
     metric = MetricFacts("faithfulness", Layer.GENERATION)
     table = study(metrics={metric: {"P": [0.5, 1.0], "Q": [1.0, 0.5]}})
     table.scores.units[:] = 2

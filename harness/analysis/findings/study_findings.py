@@ -1,37 +1,33 @@
-"""What the contrasts say together: who gets the credit, what chance would do, what is missing."""
+"""Findings about the study as a whole: its design, its questions and its family of tests."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from harness.analysis.findings.listing import shown
-from harness.analysis.findings.statements import CLAIMS, tested_numbers, values_of
-from harness.analysis.results import (
-    Analysis,
-    Confounded,
-    Contrast,
-    Finding,
-    Interaction,
-    MissingRun,
-    Severity,
-)
-from harness.analysis.study_table import RIGHT, Options
+from harness.analysis.findings.contrast_findings import BEYOND_CHANCE, tested_numbers, values_of
+from harness.analysis.findings.kinds import Finding
+from harness.analysis.findings.listing import value_text
+from harness.analysis.results import Analysis, Confounded, Contrast, Interaction, MissingRun
+from harness.analysis.study_table import RIGHT, Options, StudyTable
 
 Ids = tuple[str, ...]
 
 
-def designs(analysis: Analysis, options: Options) -> Iterator[Finding]:
-    """Yield what the study's design as a whole says, and cannot say."""
+def study_findings(study: StudyTable, analysis: Analysis, options: Options) -> Iterator[Finding]:
+    """Yield the findings about the study as a whole."""
     yield from credited(analysis.contrasts)
     yield from beyond_chance(analysis)
-    yield from undone(analysis, options)
+    yield from untested_primary(analysis, options)
     for interaction in analysis.interactions:
         yield from dependence(interaction)
     for pair in analysis.confounded:
         yield from unseparated(pair)
+    for left, right, reason in analysis.incomparable:
+        yield Finding("not_comparable", names={"reason": reason}, left=left, right=right)
+    yield from question_findings(study, analysis)
 
 
 def credited(contrasts: Iterable[Contrast]) -> Iterator[Finding]:
-    """Yield the questions that one change of a factor turned in every contrast that makes it."""
+    """Yield the questions that one change of a factor turned in every contrast with that change."""
     alike: dict[tuple[str, str, str], list[tuple[Ids, Ids]]] = defaultdict(list)
     for contrast in contrasts:
         right = contrast.difference(RIGHT)
@@ -49,7 +45,6 @@ def credited(contrasts: Iterable[Contrast]) -> Iterator[Finding]:
             if always:
                 yield Finding(
                     "credit",
-                    Severity.FINDING,
                     numbers={"contrasts": len(rows)},
                     names={
                         "left_value": left,
@@ -62,7 +57,7 @@ def credited(contrasts: Iterable[Contrast]) -> Iterator[Finding]:
 
 
 def beyond_chance(analysis: Analysis) -> Iterator[Finding]:
-    """Yield what the family as a whole could show, and did."""
+    """Yield whether the family could show anything, and whether it did."""
     family = analysis.family
     rows = [d for c in analysis.contrasts for d in c.differences]
     adjusted = [row.p_adjusted for row in rows if row.p_adjusted is not None]
@@ -71,17 +66,15 @@ def beyond_chance(analysis: Analysis) -> Iterator[Finding]:
     if family.smallest_p is not None and family.smallest_p > family.level:
         yield Finding(
             "nothing_can_be_significant",
-            Severity.WARNING,
             numbers={
                 "tests": family.tests,
                 "smallest_p": family.smallest_p,
                 "level": family.level,
             },
         )
-    if not any(row.verdict in CLAIMS for row in rows):
+    if not any(row.verdict in BEYOND_CHANCE for row in rows):
         yield Finding(
             "nothing_beyond_chance",
-            Severity.WARNING,
             numbers={
                 "contrasts": len(analysis.contrasts),
                 "tests": family.tests,
@@ -90,30 +83,27 @@ def beyond_chance(analysis: Analysis) -> Iterator[Finding]:
         )
 
 
-def undone(analysis: Analysis, options: Options) -> Iterator[Finding]:
-    """Yield what was declared before collecting and could not be tested."""
+def untested_primary(analysis: Analysis, options: Options) -> Iterator[Finding]:
+    """Yield the tests that were declared before collecting and that no contrast makes."""
     done = {(c.factor, d.metric) for c in analysis.contrasts for d in c.differences if d.primary}
     for one in options.primary:
         if (one.factor, one.metric) not in done:
-            yield Finding(
-                "primary_not_tested", Severity.WARNING, factor=one.factor, metric=one.metric
-            )
+            yield Finding("primary_not_tested", factor=one.factor, metric=one.metric)
 
 
 def dependence(interaction: Interaction) -> Iterator[Finding]:
-    """Yield by how much one factor's effect on right/wrong depends on the other's value."""
+    """Yield how much one factor's effect on right/wrong depends on the other's value."""
     names = values_of(interaction.first) | {
         "second_factor": interaction.second.factor,
-        "second_left_value": shown(interaction.second.left),
-        "second_right_value": shown(interaction.second.right),
+        "second_left_value": value_text(interaction.second.left),
+        "second_right_value": value_text(interaction.second.right),
     }
     if interaction.missing:
         yield Finding(
             "missing_corner",
-            Severity.NOTE,
             numbers={"missing": len(interaction.missing)},
             names=names,
-            groups={"words": pasted(interaction.missing)},
+            groups={"words": pasteable(interaction.missing)},
             factor=interaction.first.factor,
         )
     for row in interaction.differences:
@@ -121,7 +111,6 @@ def dependence(interaction: Interaction) -> Iterator[Finding]:
             tested = tested_numbers(row)
             yield Finding(
                 "interaction",
-                Severity.FINDING,
                 numbers={
                     name: tested[name]
                     for name in ("mean", "low", "high", "p", "p_floor", "questions")
@@ -138,17 +127,39 @@ def unseparated(pair: Confounded) -> Iterator[Finding]:
     if pair.missing:
         yield Finding(
             "confounded",
-            Severity.NOTE,
             numbers={"factors": len(pair.changes), "missing": len(pair.missing)},
             groups={
                 "factors": tuple(change.factor for change in pair.changes),
-                "words": pasted(pair.missing),
+                "words": pasteable(pair.missing),
             },
             left=pair.left,
             right=pair.right,
         )
 
 
-def pasted(missing: Iterable[MissingRun]) -> tuple[str, ...]:
+def pasteable(missing: Iterable[MissingRun]) -> tuple[str, ...]:
     """Return each missing run's words in one line, where there are any."""
     return tuple(" ".join(run.words) for run in missing if run.words)
+
+
+def question_findings(study: StudyTable, analysis: Analysis) -> Iterator[Finding]:
+    """Yield which questions are informative, and which have the same wording."""
+    grid = analysis.outcomes
+    if grid.known and len(grid.rows) > 1:
+        yield Finding(
+            "informative",
+            numbers={"informative": len(grid.informative), "questions": grid.known},
+            questions=grid.informative,
+        )
+        for kind, ids in (
+            ("always_wrong", grid.always_wrong),
+            ("always_right", grid.always_right),
+        ):
+            if ids:
+                yield Finding(kind, numbers={"runs": len(grid.rows)}, questions=ids)
+    wordings = defaultdict(list)
+    for question in study.questions:
+        wordings[question.question.strip()].append(question.id)
+    for same in wordings.values():
+        if len(same) > 1:
+            yield Finding("same_wording", questions=tuple(same))
