@@ -32,9 +32,10 @@ from harness.analysis.results import (
 )
 from harness.analysis.statistics.kappa import kappa
 from harness.analysis.study_table import Options, RightWrong, ScoreCube, StudyTable
-from harness.analysis.suspects import CLAIMS, even
+from harness.analysis.suspects import CLAIMS
 from harness.analysis.trust import metric_trust
 from harness.records import Status, Verdict
+from harness.text import claim_key
 
 ABOUT_CLAIMS = frozenset(
     f"{claims}_in_{text}"
@@ -139,7 +140,7 @@ def labels_of(check: str, rows: Sequence[tuple[str, Verdict]]) -> dict[Labelled,
     """
     found: dict[Labelled, int] = {}
     before: Counter[tuple[Answer, str, int]] = Counter()
-    claims = {text: even(text) for text in {row.text or "" for _, row in rows}}
+    claims = {text: claim_key(text) for text in {row.text or "" for _, row in rows}}
     for run, row in rows:
         if row.label is None or row.item < 0:
             continue

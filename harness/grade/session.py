@@ -16,11 +16,12 @@ from harness.grade.desk import (
     captions_of,
     editions,
 )
-from harness.questions import CaptionGrade, Gradebook, Subject, folded, still_meant
+from harness.questions import CaptionGrade, Gradebook, Subject, still_meant
 from harness.questions.grades import G
 from harness.records import Grade
 from harness.store import Run, chosen_runs
 from harness.studies.graders import machines
+from harness.text import fold_name
 
 log = logging.getLogger(__name__)
 
@@ -81,7 +82,7 @@ def user() -> str:
 
 def check_person(at: Sitting) -> None:
     """Raise where the grader is called as the study's judge or generator."""
-    if folded(at.grader) in map(folded, at.no_witnesses):
+    if fold_name(at.grader) in map(fold_name, at.no_witnesses):
         raise ConfigError(
             f"grader={at.grader} is this study's judge or generator: its grades would be no "
             "evidence about its own metrics; give grader=<your name>"
@@ -90,9 +91,9 @@ def check_person(at: Sitting) -> None:
 
 def warn_of_machines(at: Sitting, grades: Sequence[Grade | CaptionGrade]) -> None:
     """Say that grades taken in will not count, where a judge or generator gave them."""
-    names = set(map(folded, at.no_witnesses))
+    names = set(map(fold_name, at.no_witnesses))
     for grader in dict.fromkeys(grade.grader for grade in grades):
-        if folded(grader) in names:
+        if fold_name(grader) in names:
             log.warning(
                 "'%s' is this study's judge or generator: its grades are kept, and are no "
                 "evidence about metrics in the report",

@@ -15,6 +15,7 @@ from harness.errors import InputError
 from harness.files import write_whole
 from harness.questions.rows import Row, json_row
 from harness.records import Grade, Question
+from harness.text import fold_name
 
 log = logging.getLogger(__name__)
 
@@ -156,9 +157,9 @@ def verdict_by_text(
     """
     words: dict[Subject, list[int | None]] = defaultdict(list)
     left_out = Counter[str]()
-    names = {folded(name) for name in refused if name}
+    names = {fold_name(name) for name in refused if name}
     for (about, grader), said in last_words(grades).items():
-        if folded(grader) in names:
+        if fold_name(grader) in names:
             left_out[grader] += 1
         else:
             words[about].append(said.grade)
@@ -189,11 +190,6 @@ def disputed(grades: Iterable[G]) -> tuple[Subject, ...]:
     for (about, _), said in last_words(grades).items():
         opinions[about].add(said.grade)
     return tuple(about for about, said in opinions.items() if {0, 1} <= said)
-
-
-def folded(name: str) -> str:
-    """Return a name as it is compared: case and blanks around it do not count."""
-    return name.strip().casefold()
 
 
 def question_sha256(question: Question) -> str:

@@ -9,18 +9,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-HAN = (
-    r"\u2e80-\u2fdf\u2ff0-\u2fff\u3001-\u303f\u3040-\u30ff\u3105-\u312f\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
-    r"\uf900-\ufaff\uff01-\uff65\U00020000-\U0003ffff"
-)
-"""Han, kana, bopomofo, their punctuation and full-width forms: scripts written without blanks."""
+from harness.text import WITHOUT_BLANKS
 
 _LINE_BREAKS = re.compile(r"\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
 _HALF_WIDTH_KANA = re.compile(r"[\uff65-\uff9f]+")
 _INVISIBLE = re.compile(
     r"[\x00-\x08\x0e-\x1f\x7f-\x9f\u200b\u2060\ufeff\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]"
 )
-_GAP = re.compile(rf"(?<=[{HAN}])[ \t\u00a0\u2000-\u200a\u202f\u3000]+(?=[{HAN}])")
+_GAP = re.compile(
+    rf"(?<=[{WITHOUT_BLANKS}])[ \t\u00a0\u2000-\u200a\u202f\u3000]+(?=[{WITHOUT_BLANKS}])"
+)
 _BROKEN_WORD = re.compile(r"(\S{0,80}?)([^\W\d_]+)\u00ad\n?([^\W\d_]+)")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 

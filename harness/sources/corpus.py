@@ -1,8 +1,6 @@
 """Read a corpus: files and folders of PDF, text, Markdown and a few kinds more."""
 
 import hashlib
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,6 +10,7 @@ from harness.sources.cleaning import clean
 from harness.sources.community import LOADERS, read_other
 from harness.sources.documents import Document, Figure, Found, Page, Sheet
 from harness.sources.plain_text import read_markdown, read_text
+from harness.text import document_name, fold_name
 
 MARKDOWN = (".md", ".markdown")
 PLAIN = {
@@ -54,7 +53,7 @@ def named_files(paths: Sequence[str]) -> dict[str, Path]:
         raise InputError(f"the corpus is empty: no {_kinds()} in {', '.join(paths) or 'no path'}")
     names: dict[str, Path] = {}
     for file in files:
-        other = names.setdefault(_name(file).casefold(), file)
+        other = names.setdefault(fold_name(_name(file)), file)
         if other != file:
             raise InputError(f"{file} and {other} would both be '{_name(file)}'; rename one")
     return {_name(file): file for file in files}
@@ -97,13 +96,8 @@ def _kinds() -> str:
 
 
 def _name(file: Path) -> str:
-    """Return the file's stem without what would break a passage id.
-
-    >>> _name(Path("麻疹 2024 #3.pdf"))
-    '麻疹_2024_3'
-    """
-    stem = unicodedata.normalize("NFC", file.stem)
-    return re.sub(r"[^\w.-]+", "_", stem).strip("_.") or "document"
+    """Return the name of a file's document, also of a file named by signs only."""
+    return document_name(file.name) or "document"
 
 
 def _document(file: Path, with_figures: bool) -> Document:

@@ -16,7 +16,6 @@ from harness.errors import RunError
 from harness.judge import custom_layers
 from harness.metrics import METRICS, is_refusal
 from harness.questions import (
-    folded,
     question_sha256,
     read_grades,
     read_testset,
@@ -28,6 +27,7 @@ from harness.questions import (
 from harness.records import LOST, Layer, Question, Response, Score, Verdict
 from harness.store import Run
 from harness.studies.graders import machines
+from harness.text import fold_name, natural
 
 if TYPE_CHECKING:
     from harness.analysis import MetricFacts, RunFacts, StudyTable
@@ -139,8 +139,6 @@ def ordered(facts: Sequence["RunFacts"], variants: Sequence[str]) -> list["RunFa
 
     A run that read another's passages comes last: it stands for no configuration of its own.
     """
-    from harness.text import natural
-
     place = {variant.split()[0]: number for number, variant in enumerate(variants)}
 
     def order(run: "RunFacts") -> tuple[object, ...]:
@@ -300,9 +298,9 @@ def chosen_questions(runs: Sequence[Run], settings: Report) -> list[Question]:
 
 def graders(settings: Report, runs: Sequence[Run]) -> tuple[str, ...]:
     """Return who graded answers of this test set, but for the study's own models."""
-    refused = {folded(name) for name in machines(runs, settings.judge.label)}
+    refused = {fold_name(name) for name in machines(runs, settings.judge.label)}
     names = dict.fromkeys(grade.grader for grade in read_grades(grades_file(settings)))
-    return tuple(name for name in names if folded(name) not in refused)
+    return tuple(name for name in names if fold_name(name) not in refused)
 
 
 def grades_file(settings: Report) -> Path:

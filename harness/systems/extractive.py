@@ -1,15 +1,13 @@
 """A reader without a language model: it quotes the sentence that fits the question best."""
 
-import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
 from harness.llm import Calls, Chat, Embedder, Role
 from harness.records import Passage
+from harness.text import letters, ngrams, quotable_sentences
 
 REFUSALS = {
     "en": "The documents do not say.",
@@ -17,7 +15,6 @@ REFUSALS = {
     "zh_hant": "資料中沒有提到。",
     "zh_hans": "资料中没有提到。",
 }
-SENTENCE_END = re.compile(r"(?<=[。！？!?])|(?<=[.!?])(?=\s)|\n+")
 
 
 @dataclass
@@ -48,7 +45,7 @@ class Extractive(Chat):
         self, question: str, passages: Sequence[Passage], embedder: Embedder, calls: Calls
     ) -> str:
         """Return the best sentence of the passages, or the refusal where none is good enough."""
-        sentences = list(dict.fromkeys(s for p in passages for s in sentences_of(p.text)))
+        sentences = list(dict.fromkeys(s for p in passages for s in quotable_sentences(p.text)))
         if not sentences:
             return REFUSALS[self.language]
         meaning = embedder.embed(sentences, Role.PASSAGE, calls) @ embedder.embed(
@@ -60,18 +57,12 @@ class Extractive(Chat):
         return sentences[best] if scores[best] >= self.threshold else REFUSALS[self.language]
 
 
-def sentences_of(text: str) -> list[str]:
-    """Split at sentence ends and line breaks; a point inside a number ends nothing."""
-    return [s.strip() for s in SENTENCE_END.split(text) if s.strip()]
-
-
 def overlap(question: str, sentence: str) -> float:
     """Return the share of the question's character bigrams that the sentence holds, 0 to 1."""
     asked = bigrams(question)
     return len(asked & bigrams(sentence)) / len(asked) if asked else 0.0
 
 
-def bigrams(text: str) -> set[str]:
-    """Return the pairs of neighbouring letters and digits, case and width evened out."""
-    letters = [c for c in unicodedata.normalize("NFKC", text).casefold() if c.isalnum()]
-    return {a + b for a, b in pairwise(letters)}
+def bigrams(text: str) -> frozenset[str]:
+    """Return the pairs of neighbouring letters and digits, whatever their width and case."""
+    return ngrams(letters(text), 2)

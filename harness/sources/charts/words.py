@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from harness.sources.pdf.boxes import Box
+from harness.text import WITHOUT_BLANKS
 
 SAME_LINE = 0.7
 """Letter heights by which the places of two words on one line, or in one column, may differ."""
@@ -17,7 +18,7 @@ _TICK_MARK = re.compile(r"^[-–—一]\s+(?=[$€£¥\d])")
 _YEAR_OR_QUARTER = re.compile(r"(?:18|19|20)\d\d|Q[1-4]")
 _RUN_TOGETHER = re.compile(rf"(?:{_YEAR_OR_QUARTER.pattern}){{2,}}")
 _LABEL = re.compile(rf"{_NUMBER.pattern}|{_YEAR_OR_QUARTER.pattern}")
-_WIDE = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\uff01-\uff60]")
+_WIDE = re.compile(f"[{WITHOUT_BLANKS}]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.sources.pdf.boxes import Box, around
+from harness.text import HAN_KANA, WITHOUT_BLANKS
 
 HYPHEN = "\u00ad"
 """Stands for a hyphen at the end of a line; whether the word keeps it is decided later."""
@@ -22,13 +23,9 @@ RAGGED = 0.8
 """Share of the longer line's length from which on a line was broken for want of room."""
 STARTS = re.compile(r"\s*([•●■◆○▪–—*・]|[-–]\s|[(（]?\d{1,3}[.)）、]\s|[①-⑳]|第.{1,4}[章節节])")
 NUMBER = re.compile(r"\W*\d[\d.,%±–-]*\W*")
-WIDE = re.compile(r"[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff60\U00020000-\U0003ffff]")
-SPACED = re.compile(
-    r"[\u3040-\u30ff\u3400-\u9fff] [0-9A-Za-z]|[0-9A-Za-z] [\u3040-\u30ff\u3400-\u9fff]"
-)
-CLOSED = re.compile(
-    r"[\u3040-\u30ff\u3400-\u9fff][0-9A-Za-z]|[0-9A-Za-z][\u3040-\u30ff\u3400-\u9fff]"
-)
+WIDE = re.compile(f"[{WITHOUT_BLANKS}]")
+SPACED = re.compile(f"[{HAN_KANA}] [0-9A-Za-z]|[0-9A-Za-z] [{HAN_KANA}]")
+CLOSED = re.compile(f"[{HAN_KANA}][0-9A-Za-z]|[0-9A-Za-z][{HAN_KANA}]")
 BLANKS = re.compile(r"[ \t\u00a0]+")
 
 
