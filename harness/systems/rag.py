@@ -58,9 +58,9 @@ class Rag(System):
             )
 
     def inactive(self) -> frozenset[str]:
-        """What an index without captions, or without their context, leaves no part to play."""
-        unused = {"text": {"captioner", "index.context_size"}, "caption": {"index.context_size"}}
-        return frozenset(unused.get(self.index.contents, ()))
+        """Settings without effect under the contents of the index, such as a captioner of text."""
+        captioner = frozenset[str]() if self.index.wants_captions else frozenset({"captioner"})
+        return captioner | {f"index.{name}" for name in self.index.unused}
 
     def documents(self, project: Path) -> dict[str, str]:
         """The files that the index is built from."""
@@ -87,7 +87,7 @@ class Rag(System):
     def open(self, bench: Bench) -> Iterator["OpenRag"]:
         """Build the index, or find it again."""
         paths = [str(bench.project / path) for path in self.corpus]
-        documents = read_corpus(paths, figures=self.index.contents != "text")
+        documents = read_corpus(paths, figures=self.index.wants_captions)
         built = build_passages(documents, self.index, self.captioner, bench.calls, bench.cache)
         index = open_index(built.passages, self.embedder, bench)
         yield OpenRag(
@@ -184,8 +184,8 @@ class OpenRag:
 
     @property
     def figures(self) -> frozenset[str] | None:
-        """All figures of the corpus; None where the index is made of text only."""
-        if self.config.index.contents == "text":
+        """All figures of the corpus; None if the index does not want captions."""
+        if not self.config.index.wants_captions:
             return None
         return frozenset(figure.id for d in self.documents for figure in d.figures)
 
