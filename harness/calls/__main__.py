@@ -12,17 +12,18 @@ import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from harness.config.command import Setting, light
+from harness.config.command import light
+from harness.config.help_text import Argument
 
 if TYPE_CHECKING:
     from harness.llm.calls import Calls
 
 SETTINGS = (
-    Setting("root", "runs", "The folder that holds the studies; the store lies in its .cache."),
-    Setting("prune", "", "What to forget: all, chat, 'chat <model>' or vector."),
-    Setting("days", "", "Forget only what is older than so many days."),
-    Setting("record", "", "A file (.jsonl.gz) to write a study's replies and vectors to."),
-    Setting("study", "", "The study that is recorded: its folder under root."),
+    Argument("root", "runs", "The folder that holds the studies; the store lies in its .cache."),
+    Argument("prune", "", "What to forget: all, chat, 'chat <model>' or vector."),
+    Argument("days", "", "Forget only what is older than so many days."),
+    Argument("record", "", "A file (.jsonl.gz) to write a study's replies and vectors to."),
+    Argument("study", "", "The study that is recorded: its folder under root."),
 )
 KINDS = ("all", "chat", "vector")
 DAY = 86_400.0

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
 
-from harness.config.command import WIDTH, folded
+from harness.config.command import WIDTH, wrapped_line
 from harness.config.paths import study_path, user_path
 from harness.config.schema import Evaluate
 from harness.evaluate.request import Wanted, items_of, wanted_of
@@ -107,7 +107,7 @@ def print_bill(settings: Evaluate) -> None:
     if not console.is_terminal:
         console.width = WIDTH
     console.print(table)
-    print("\n".join(map(folded, notes(settings, found.total))))
+    print("\n".join(map(wrapped_line, notes(settings, found.total))))
 
 
 def cells(needed: Sum) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.config.composition import Composition
 from harness.config.paths import shown_path, user_path
-from harness.config.schema import Grade as Settings
+from harness.config.schema import GradeSettings
 from harness.errors import ConfigError, InputError, pick
 from harness.files import input_path, write_whole
 from harness.grade.comparison import merge
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-def grade(settings: Settings, how: Composition) -> None:
+def grade(settings: GradeSettings, how: Composition) -> None:
     """Do the one thing that is asked for."""
     from harness.render import LANGUAGES
 
