@@ -7,23 +7,24 @@ python -m harness.power questions=8 contrasts=7 metrics=4 effect=0.3 spread=0.5
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.config.command import Setting, light
+from harness.config.command import light
+from harness.config.help_text import Argument
 
 if TYPE_CHECKING:
     from harness.analysis import Power
 
 COUNTS = (
-    Setting("questions", "", "in the test set"),
-    Setting("contrasts", "", "fair ones that the variants make: seven, for the demo's six"),
-    Setting("metrics", "", "that are compared, right or wrong among them"),
+    Argument("questions", "", "in the test set"),
+    Argument("contrasts", "", "fair ones that the variants make: seven, for the demo's six"),
+    Argument("metrics", "", "that are compared, right or wrong among them"),
 )
 SUPPOSED = (
-    Setting("effect", "0.2", "a mean difference worth finding"),
-    Setting("spread", "0.4", "standard deviation of the differences over questions"),
-    Setting("auc", "0.85", "how often a right answer scores above a wrong one, in a good metric"),
-    Setting("share_right", "0.65", "of the answers"),
-    Setting("alpha", "0.05", "chance of any false claim in the whole report"),
-    Setting("power", "0.8", "chance of finding the effect where it is there"),
+    Argument("effect", "0.2", "a mean difference worth finding"),
+    Argument("spread", "0.4", "standard deviation of the differences over questions"),
+    Argument("auc", "0.85", "how often a right answer scores above a wrong one, in a good metric"),
+    Argument("share_right", "0.65", "of the answers"),
+    Argument("alpha", "0.05", "chance of any false claim in the whole report"),
+    Argument("power", "0.8", "chance of finding the effect where it is there"),
 )
 """What is not known before a study; the defaults are those of `harness.analysis.Assumptions`."""
 

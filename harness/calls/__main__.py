@@ -12,17 +12,18 @@ import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from harness.config.command import Setting, light
+from harness.config.command import light
+from harness.config.help_text import Argument
 
 if TYPE_CHECKING:
     from harness.llm.calls import Calls
 
 SETTINGS = (
-    Setting("root", "runs", "The folder that holds the studies; the store lies in its .cache."),
-    Setting("prune", "", "What to forget: all, chat, 'chat <model>' or vector."),
-    Setting("days", "", "Forget only what is older than so many days."),
-    Setting("record", "", "A file (.jsonl.gz) to write a study's replies and vectors to."),
-    Setting("study", "", "The study that is recorded: its folder under root."),
+    Argument("root", "runs", "The folder that holds the studies; the store lies in its .cache."),
+    Argument("prune", "", "What to forget: all, chat, 'chat <model>' or vector."),
+    Argument("days", "", "Forget only what is older than so many days."),
+    Argument("record", "", "A file (.jsonl.gz) to write a study's replies and vectors to."),
+    Argument("study", "", "The study that is recorded: its folder under root."),
 )
 KINDS = ("all", "chat", "vector")
 DAY = 86_400.0
@@ -35,12 +36,12 @@ def main() -> None:
 
 def run(given: dict[str, str]) -> None:
     """Record or forget what is asked for, then print what the store holds."""
-    from harness.config.paths import project_path, shown_path
+    from harness.config.paths import shown_path, user_path
     from harness.errors import ConfigError
     from harness.llm.calls import Calls
 
     settings = {**{setting.name: setting.default for setting in SETTINGS}, **given}
-    with closing(Calls(project_path(settings["root"]) / ".cache")) as calls:
+    with closing(Calls(user_path(settings["root"]) / ".cache")) as calls:
         if settings["record"]:
             record(calls, settings)
         elif settings["prune"]:
@@ -68,13 +69,13 @@ def prune(calls: "Calls", what: str, days: str) -> None:
 def record(calls: "Calls", settings: dict[str, str]) -> None:
     """Write what a study's generator replied, and the vectors it was searched by, to a file."""
     from harness.calls.recording import record_study
-    from harness.config.paths import project_path, shown_path
+    from harness.config.paths import shown_path, user_path
     from harness.errors import ConfigError
 
     if not settings["study"]:
         raise ConfigError("record=... goes with study=...: say which is recorded")
-    path = project_path(settings["record"])
-    made = record_study(project_path(settings["root"]) / settings["study"], calls, path)
+    path = user_path(settings["record"])
+    made = record_study(user_path(settings["root"]) / settings["study"], calls, path)
     print(
         f"{shown_path(path)}: {len(made.replies)} replies, {len(made.vectors)} vectors, "
         f"{path.stat().st_size / 1e3:.0f} kB"

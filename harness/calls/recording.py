@@ -4,7 +4,6 @@ import logging
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from harness.llm.embedder import embeddable, vector_key
 from harness.llm.recordings import Head, Recording, read_recording, write_recording
 from harness.records import Floats, Response
 from harness.store import chosen_runs
+from harness.systems import Provenance
 from harness.systems.index import indexed
 
 log = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ OTHERS = (
     "study.name= and a root= of their own, and record that"
 )
 
-Made = Sequence[Mapping[str, Any]]
+Made = Sequence[Provenance]
 """What `run.json` says that each run was made with."""
 
 
@@ -46,11 +46,11 @@ def record_study(folder: Path, calls: Calls, path: Path) -> Recording:
     """
     runs = chosen_runs(folder, [])
     facts = [run.facts() for run in runs]
-    made = [fact["made_with"] for fact in facts]
+    made = [Provenance.from_record(fact["made_with"]) for fact in facts]
     rows = [row for run in runs for row in run.responses()]
     for note, why in NOT_RECORDABLE.items():
-        if all(note in each["notes"] for each in made):
-            raise ConfigError(f"{folder.name}: {made[0]['generator']} {why}")
+        if all(note in each.notes for each in made):
+            raise ConfigError(f"{folder.name}: {made[0].generator} {why}")
     chat = shared(folder, "chat", made)
     embedder = shared(folder, "embedder", made)
     warn(folder, made, rows)
@@ -59,7 +59,7 @@ def record_study(folder: Path, calls: Calls, path: Path) -> Recording:
     check_remembered(folder, "replies", len(replies), len(asked))
     last = max(facts, key=lambda fact: str(fact["ended"]))
     head = Head(
-        model=made[0]["generator"],
+        model=made[0].generator,
         chat=chat,
         embedder=embedder,
         recorded_on=datetime.fromtimestamp(max(e.created for e in replies), UTC).date().isoformat(),
@@ -76,7 +76,7 @@ def record_study(folder: Path, calls: Calls, path: Path) -> Recording:
 
 def shared(folder: Path, part: str, made: Made) -> Mapping[str, object]:
     """Return the identity of a model that all runs share. Raises ConfigError where they do not."""
-    found = {str(model): model for each in made if (model := each["models"].get(part))}
+    found = {str(model): model for each in made if (model := each.models.get(part))}
     if len(found) != 1:
         raise ConfigError(
             f"{folder.name}: its runs have {len(found)} different models as {part}, and one can be"
@@ -87,7 +87,7 @@ def shared(folder: Path, part: str, made: Made) -> Mapping[str, object]:
 
 def warn(folder: Path, made: Made, rows: Sequence[Response]) -> None:
     """Warn of what whoever replays the study will lack."""
-    if any("chat" in (each["models"].get("captioner") or {}) for each in made):
+    if any("chat" in each.models.get("captioner", {}) for each in made):
         log.warning("%s: captions by a model are not recorded; replaying needs it", folder.name)
     if failed := sum(row.error is not None for row in rows):
         log.warning("%s: %d answers failed and are not recorded", folder.name, failed)
@@ -100,10 +100,10 @@ def passage_vectors(
     assert calls.path is not None
     found: dict[str, Vector] = {}
     for index in {
-        each["index"]["fingerprint"]: each["index"] for each in made if "index" in each
+        each.index.fingerprint: each.index for each in made if each.index is not None
     }.values():
-        held = indexed(calls.path.parent, index["fingerprint"])
-        check_remembered(folder, "passages of an index", len(held), index["passages"])
+        held = indexed(calls.path.parent, index.fingerprint)
+        check_remembered(folder, "passages of an index", len(held), index.passages)
         for text, vector in held:
             key = vector_key(embedder, Role.PASSAGE, embeddable(text))
             if not np.array_equal(found.setdefault(key, vector), vector):

@@ -12,15 +12,16 @@ from typing import Any
 
 from harness.collect.plan import Plan, declared_before, described, differing, planned
 from harness.config.composition import Composition
-from harness.config.paths import PROJECT, project_path, shown_path
+from harness.config.paths import shown_path, user_path
 from harness.config.schema import Collect
 from harness.errors import HarnessError, RunError
+from harness.files import PROJECT
 from harness.llm import Calls
 from harness.questions import check_places, question_line
 from harness.records import Query, Question, Response
 from harness.store import Run
 from harness.store.provenance import now, provenance
-from harness.systems import Answerer, Bench
+from harness.systems import Answerer, Bench, Provenance
 
 log = logging.getLogger(__name__)
 
@@ -141,17 +142,17 @@ class Brought:
     """What a system gave back, and what that took."""
 
     responses: Sequence[Response]
-    made_with: dict[str, Any]
+    made_with: Provenance
     calls: dict[str, int]
 
 
 def bring(plan: Plan, todo: Sequence[tuple[Question, int]], advance: Advance) -> Brought:
     """Make the system ready and ask it; raises where the test set does not fit its corpus."""
     settings = plan.settings
-    cache = project_path(settings.root) / ".cache"
+    cache = user_path(settings.root) / ".cache"
     with (
         closing(Calls(cache, settings.cache)) as calls,
-        opened(plan, Bench(calls, cache, PROJECT)) as answerer,
+        opened(plan, Bench(calls, cache)) as answerer,
     ):
         check_places(plan.testset, answerer.pages, answerer.figures)
         fresh = ask_all(answerer, todo, plan.system.concurrency, settings.give_up_after, advance)
@@ -200,7 +201,7 @@ def gather(
             **described(plan),
             "study": asdict(replace(settings.study, primary=declared)),
             "partial": len(written) < len(plan.testset.questions),
-            "made_with": brought.made_with,
+            "made_with": brought.made_with.record(),
             **provenance(PROJECT),
             "started": started,
             "ended": now(),

@@ -7,7 +7,7 @@ passages tells which of the two made the difference.
 import hashlib
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from harness.config.factors import Factors
 from harness.errors import ConfigError, RunError
 from harness.records import Answer, Question, Response
 from harness.store import Run, chosen_runs
-from harness.systems import Found
+from harness.systems import Found, Provenance
 
 LEAF = "passages_from"
 """The factor under which a run's factor map names the run that its passages are of."""
@@ -86,10 +86,15 @@ class Handover:
             inactive=tuple(sorted(inactive)),
         )
 
-    def made_with(self, own: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what shaped the answers: the run's index and embedder, one's own generator."""
-        theirs = self.facts["made_with"]
-        return {**theirs, **own, "models": {**theirs["models"], **own["models"]}}
+    def made_with(self, own: Provenance) -> Provenance:
+        """Return what shaped the answers: the run's index and embedder, the variant's generator."""
+        theirs = Provenance.from_record(self.facts["made_with"])
+        return replace(
+            own,
+            models={**theirs.models, **own.models},
+            index=theirs.index,
+            ingest=theirs.ingest,
+        )
 
 
 def handover(folder: Path, name: str | None, testset: str) -> Handover | None:

@@ -7,11 +7,12 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from harness.collect.handover import Handover, handover
-from harness.config.composition import Composition, choices_of
+from harness.config.composition import Composition
 from harness.config.factors import Factors, factors_of, neutral_keys, plain
-from harness.config.paths import PROJECT, fingerprint, study_path, testset_path
+from harness.config.paths import fingerprint, study_path, testset_path
+from harness.config.registry import choices_of
 from harness.config.run_names import run_name
-from harness.config.schema import Collect, Declared, Study
+from harness.config.schema import Collect, PrimaryTest, Study
 from harness.errors import ConfigError, pick
 from harness.metrics import METRICS
 from harness.questions import TestSet, check_evidence, read_testset, select
@@ -46,7 +47,7 @@ def check_declared(study: Study, factors: Factors) -> None:
             log.warning("study.primary: this variant has no factor '%s'%s", test.factor, guess)
 
 
-def declared_before(run: Run, study: Study) -> list[Declared]:
+def declared_before(run: Run, study: Study) -> list[PrimaryTest]:
     """Return the tests that were declared when a run's first answers were collected already."""
     recorded = run.facts()["study"].get("primary", [])
     return [test for test in study.primary if asdict(test) in recorded]
@@ -98,7 +99,7 @@ def planned(settings: Collect, how: Composition) -> Plan:
     given = handover(study_path(settings), settings.passages_from, testset.fingerprint)
     factors = factors_of(system, how.choices, settings.version)
     check_declared(settings.study, factors)
-    corpus = given.facts["corpus"] if given else system.documents(PROJECT)
+    corpus = given.facts["corpus"] if given else system.documents()
     check_evidence(testset, corpus)
     setup = {
         "factors": plain(asdict(given.factors(factors) if given else factors)),

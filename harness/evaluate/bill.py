@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
 
-from harness.config.command import WIDTH, folded
-from harness.config.paths import project_path, study_path
+from harness.config.command import WIDTH, wrapped_line
+from harness.config.paths import study_path, user_path
 from harness.config.schema import Evaluate
 from harness.evaluate.request import Wanted, items_of, wanted_of
 from harness.judge import ChatJudge, Planned, checks_for
@@ -51,7 +51,7 @@ def bill(settings: Evaluate) -> Bill:
     runs = chosen_runs(study_path(settings), settings.runs)
     items = [item for run in runs for item in items_of(run, settings)]
     judged = [item for item in items if not item.failed]
-    folder = project_path(settings.root) / ".cache" if settings.cache != "off" else None
+    folder = user_path(settings.root) / ".cache" if settings.cache != "off" else None
     with closing(Calls(folder, "read")) as calls:
         cases = [item.case for item in judged]
         planned = settings.judge.planned(cases, wanted.checks, calls, wanted.own)
@@ -107,7 +107,7 @@ def print_bill(settings: Evaluate) -> None:
     if not console.is_terminal:
         console.width = WIDTH
     console.print(table)
-    print("\n".join(map(folded, notes(settings, found.total))))
+    print("\n".join(map(wrapped_line, notes(settings, found.total))))
 
 
 def cells(needed: Sum) -> list[str]:
@@ -126,7 +126,7 @@ def notes(settings: Evaluate, total: Sum) -> list[str]:
     judge = settings.judge
     assert isinstance(judge, ChatJudge)
     model = judge.chat.label
-    with closing(Calls(project_path(settings.root) / ".cache", "read")) as calls:
+    with closing(Calls(user_path(settings.root) / ".cache", "read")) as calls:
         usual = calls.usual(f"chat {model}")
     lines = ["tokens are those to send: prompts estimated high, replies at most; no repairs"]
     if not total.exact:

@@ -8,7 +8,7 @@ from functools import cache, partial
 from itertools import chain
 from typing import Any
 
-from harness.config.paths import project_path, study_path
+from harness.config.paths import study_path, user_path
 from harness.config.schema import Evaluate
 from harness.errors import ConfigError, RunError
 from harness.evaluate.merge import Changed, by_response, changed_for, write_evaluation
@@ -43,7 +43,7 @@ def evaluate(settings: Evaluate, advance: Advance) -> Evaluation:
     answers = {run: run.answers for run in runs}
     items = {run: items_of(run, settings) for run in runs}
     asked = [item for mine in items.values() for item in mine if not item.failed]
-    folder = project_path(settings.root) / ".cache"
+    folder = user_path(settings.root) / ".cache"
     with closing(Calls(folder, settings.cache, settings.budget)) as calls:
         cases = [item.case for item in asked]
         labels = judge.judge(cases, wanted.checks, calls, advance, wanted.own)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.config.paths import PROJECT, project_path
+from harness.config import paths
 from harness.config.schema import Evaluate
 from harness.errors import ConfigError, unknown
 from harness.judge import CHECKS, Case, CustomCheck, checks_for, read_check
@@ -11,8 +11,6 @@ from harness.metrics import METRICS, PRESETS, resolve
 from harness.questions import read_testset, select
 from harness.records import Question, Response
 from harness.store import Run
-
-OWN_CHECKS = PROJECT / "conf" / "check"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +65,7 @@ def wanted_of(names: Sequence[str]) -> Wanted:
 
     A check is named by its file in `conf/check`, or given as the path of one.
     """
-    files = {path.stem: path for path in sorted(OWN_CHECKS.glob("*.yaml"))}
+    files = {path.stem: path for path in sorted((paths.CONF / "check").glob("*.yaml"))}
     known = {**METRICS, **PRESETS}
     own: dict[str, CustomCheck] = {}
     for name in names:
@@ -75,7 +73,7 @@ def wanted_of(names: Sequence[str]) -> Wanted:
             continue
         if name not in files and not name.endswith((".yaml", ".yml")):
             raise ConfigError(unknown(name, [*known, *files], "metric, preset or check"))
-        check = read_check(files.get(name) or project_path(name))
+        check = read_check(files.get(name) or paths.user_path(name))
         if check.name in {**known, **CHECKS} or own.get(check.name, check) != check:
             raise ConfigError(f"check '{check.name}' is there already; give yours another name")
         own[check.name] = check

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.config.command import folded
+from harness.config.command import wrapped_line
 from harness.errors import EndpointError
 from harness.llm import Calls
 from harness.records import LOST, Score, Status
@@ -74,7 +74,7 @@ def told(done: Evaluation) -> str:
     lines = [f"{run}: {cells(outcome.stands)}" for run, outcome in done.runs.items()]
     lines += [*beyond(done), *asked(done.calls), *repaired(done.calls)]
     lines += [*stayed(done), *spent_up(done)]
-    return "\n".join(map(folded, lines))
+    return "\n".join(map(wrapped_line, lines))
 
 
 def beyond(done: Evaluation) -> Iterator[str]:

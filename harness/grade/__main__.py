@@ -13,11 +13,11 @@ from harness.config.command import stage
 
 if TYPE_CHECKING:
     from harness.config.composition import Composition
-    from harness.config.schema import Grade
+    from harness.config.schema import GradeSettings
 
 
 @stage("grade")
-def main(settings: "Grade", how: "Composition") -> None:
+def main(settings: "GradeSettings", how: "Composition") -> None:
     """Serve the grading page, or move grades between files."""
     from harness.grade.work import grade
 

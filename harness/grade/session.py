@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from harness.config.composition import Composition
 from harness.config.paths import study_path, testset_folder
-from harness.config.schema import Grade as Settings
+from harness.config.schema import GradeSettings
 from harness.errors import ConfigError
 from harness.grade.desk import (
     GivenAnswer,
@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 class Sitting:
     """All that a call of the command works on."""
 
-    settings: Settings
+    settings: GradeSettings
     how: Composition
     grader: str
     runs: tuple[Run, ...]
@@ -53,7 +53,7 @@ class Sitting:
         return " ".join(["python -m harness.grade", self.how.study_words, *words.split()])
 
 
-def sitting(settings: Settings, how: Composition) -> Sitting:
+def sitting(settings: GradeSettings, how: Composition) -> Sitting:
     """Return what the settings ask for, having read the runs."""
     grader = user() if settings.grader is None else settings.grader.strip()
     if not grader:

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.config.composition import Composition
-from harness.config.paths import project_path, shown_path
-from harness.config.schema import Grade as Settings
+from harness.config.paths import shown_path, user_path
+from harness.config.schema import GradeSettings
 from harness.errors import ConfigError, InputError, pick
-from harness.files import write_whole
+from harness.files import input_path, write_whole
 from harness.grade.comparison import merge
 from harness.grade.desk import editions
 from harness.grade.session import Sitting, check_person, sitting, warn_of_machines
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-def grade(settings: Settings, how: Composition) -> None:
+def grade(settings: GradeSettings, how: Composition) -> None:
     """Do the one thing that is asked for."""
     from harness.render import LANGUAGES
 
@@ -40,7 +40,7 @@ def grade(settings: Settings, how: Composition) -> None:
     if not wanted:
         open_page(at)
     for name in wanted:
-        tasks[name](at, project_path(getattr(settings, name)))
+        tasks[name](at, user_path(getattr(settings, name)))
 
 
 def open_page(at: Sitting) -> None:
@@ -87,7 +87,7 @@ def pages_of(corpus: Sequence[str]) -> "Pages":
     from harness.sources import named_files
 
     try:
-        return Pages(named_files([str(project_path(path)) for path in corpus]))
+        return Pages(named_files([str(input_path(path)) for path in corpus]))
     except InputError as error:
         log.warning("no pictures of pages: %s", error)
         return Pages({})

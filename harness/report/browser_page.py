@@ -15,6 +15,7 @@ from harness.files import write_whole
 from harness.questions import read_testset
 from harness.records import Question, Response, Score
 from harness.store import Run
+from harness.systems import Provenance
 
 if TYPE_CHECKING:
     from harness.analysis import Analysis
@@ -55,15 +56,14 @@ SPENT = ("retrieval_seconds", "generation_seconds", "input_tokens", "output_toke
 
 def record(facts: Mapping[str, Any]) -> dict[str, str]:
     """Return what stands behind a run as texts, leaving out what is not recorded."""
-    made = facts["made_with"]
-    models = made.get("models") or {}
+    made = Provenance.from_record(facts["made_with"])
     commit = facts.get("git_commit")
     testset = facts.get("testset") or {}
     told = {
-        "generator": made.get("generator"),
-        **{name: told_of(models.get(name)) for name in ("chat", "embedder", "captioner")},
-        "prompt": made.get("prompt_sha256"),
-        "index": told_of(made.get("index")),
+        "generator": made.generator,
+        **{name: told_of(made.models.get(name)) for name in ("chat", "embedder", "captioner")},
+        "prompt": made.prompt_sha256,
+        "index": told_of(made.record().get("index")),
         "testset": f"{testset.get('name', '')} {facts.get('testset_fingerprint', '')}".strip(),
         "commit": f"{commit} *" if commit and facts.get("git_dirty") else commit,
         "machine": told_of(facts.get("machine")),

@@ -21,6 +21,7 @@ from harness.store import Run
 from harness.studies.graders import on_wrong_captions
 from harness.studies.load import load_study
 from harness.studies.study_tables import graders
+from harness.systems import Provenance
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -137,7 +138,11 @@ def study_facts(settings: Report, how: Composition, runs: Sequence[Run]) -> "Stu
         judge=settings.judge.label,
         judge_is_model=isinstance(settings.judge, ChatJudge),
         agreement=tuple(Agreement(**asdict(measured)) for measured in settings.judge.measured),
-        generators={run.name: run.facts()["made_with"]["generator"] for run in runs},
+        generators={
+            run.name: made_with.generator
+            for run in runs
+            if (made_with := Provenance.from_record(run.facts()["made_with"])).generator
+        },
         graders=graders(settings, runs),
         words=tuple(how.study_words.split()),
     )

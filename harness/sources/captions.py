@@ -1,12 +1,10 @@
 """Captions: what a captioner says about a figure, cached by picture and captioner."""
 
 import json
-import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from harness.errors import ConfigError
 from harness.files import write_whole
@@ -14,13 +12,9 @@ from harness.llm.calls import Calls
 from harness.llm.keys import call_key
 from harness.sources.documents import Box, Figure
 
-log = logging.getLogger(__name__)
-
 BATCH = 8
 """Figures given to a captioner at once: a batch that is done is kept when a run is killed."""
 CACHED_FIELDS = ("text", "readable", "confidence", "source")
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,27 +99,6 @@ class NoCaptioner(Captioner):
 
     def caption(self, figures: Sequence[Figure], calls: Calls) -> tuple[Caption, ...]:
         raise ConfigError("captioner=none captions nothing; choose captioner=ocr or vision")
-
-
-def in_language(table: Mapping[str, T], language: str, what: str) -> T:
-    """Return the entry of a language, or the English one with a warning, once a process.
-
-    Args:
-        table: Language -> entry; it has an entry `en`.
-        language: As in `study.language`.
-        what: What the table holds, for the warning.
-
-    >>> in_language({"en": "Values", "ja": "数値"}, "ja", "words of captions")
-    '数値'
-    """
-    if language not in table:
-        _warn_of_english(language, what, tuple(sorted(table)))
-    return table.get(language, table["en"])
-
-
-@cache
-def _warn_of_english(language: str, what: str, known: tuple[str, ...]) -> None:
-    log.warning("no %s in '%s' (known: %s): using English", what, language, ", ".join(known))
 
 
 def captions_of(

@@ -8,9 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from harness.errors import ConfigError
+from harness.errors import ConfigError, in_language
 from harness.llm.calls import Calls
-from harness.sources.captions import Caption, Captioner, in_language
+from harness.sources.captions import Caption, Captioner
 from harness.sources.charts.caption_text import WORDINGS, caption_of
 from harness.sources.charts.chart import Word, read_chart
 from harness.sources.documents import Box, Figure

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from harness.errors import ConfigError, EndpointError
+from harness.errors import ConfigError, EndpointError, in_language
 from harness.llm.calls import Calls
 from harness.llm.chat import Chat, Message, Outcome, Request
-from harness.sources.captions import Caption, Captioner, in_language
+from harness.sources.captions import Caption, Captioner
 from harness.sources.documents import Figure
 
 PLACE: dict[str, bool] = {"factor": False}

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from harness.analysis.suspects import OnWrongCaption
 from harness.analysis.suspects import on_wrong_captions as resting_on
 from harness.questions import Subject, read_caption_grades, response_sha256, verdict_by_text
 from harness.store import Run
+from harness.systems import Provenance
 
 
 def machines(runs: Sequence[Run], judge: str) -> frozenset[str]:
@@ -24,18 +24,19 @@ def machines(runs: Sequence[Run], judge: str) -> frozenset[str]:
 
 def names_in(run: Run) -> Iterator[str]:
     """Yield label and model of a run's generator and of each judge that has scored it."""
-    made_with = run.facts()["made_with"]
-    yield made_with["generator"]
-    yield from model_in(made_with.get("models"))
+    made_with = Provenance.from_record(run.facts()["made_with"])
+    if made_with.generator:
+        yield made_with.generator
+    yield from model_in(made_with.models)
     for label, identity in run.judges().items():
         yield label
         yield from model_in(identity)
 
 
-def model_in(identity: Any) -> Iterator[str]:
+def model_in(identity: object) -> Iterator[str]:
     """Yield the name of the chat model in an identity, where it has one."""
-    chat = identity.get("chat") if isinstance(identity, dict) else None
-    if isinstance(chat, dict) and isinstance(chat.get("model"), str):
+    chat = identity.get("chat") if isinstance(identity, Mapping) else None
+    if isinstance(chat, Mapping) and isinstance(chat.get("model"), str):
         yield chat["model"]
 
 

@@ -27,6 +27,7 @@ from harness.questions import (
 from harness.records import LOST, Layer, Question, Response, Score, Verdict
 from harness.store import Run
 from harness.studies.graders import machines
+from harness.systems import Provenance
 from harness.text import fold_name, natural
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def run_facts(
     from harness.analysis import RunFacts
 
     facts: Mapping[str, Any] = run.facts()
-    factors, made_with = facts["factors"], facts["made_with"]
+    factors, made_with = facts["factors"], Provenance.from_record(facts["made_with"])
     identity: Mapping[str, Any] = run.judges()[judge]
     return RunFacts(
         name=run.name,
@@ -90,10 +91,10 @@ def run_facts(
         ),
         partial=facts["partial"],
         part=part_of(run) if facts["partial"] else None,
-        notes=tuple(made_with["notes"]),
+        notes=made_with.notes,
         overrides=tuple(word for word in facts["overrides"] if to_repeat(word)),
         scored_by={s.metric: mark(identity, s.metric) for s in scores if s.judge is not None},
-        generator=model(made_with["models"].get("chat"), made_with["generator"]),
+        generator=model(made_with.models.get("chat"), made_with.generator),
         judge=model(identity.get("chat"), judge),
     )
 

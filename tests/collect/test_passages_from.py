@@ -262,5 +262,5 @@ def test_one_embedder_is_recorded_where_one_acts(given: Callable[..., Handover])
 
 def test_systems_that_retrieve_for_themselves_are_named(tmp_path: Path) -> None:
     """An application behind HTTP cannot be handed passages."""
-    with pytest.raises(ConfigError, match="passages_from= goes with system=rag"):
+    with pytest.raises(ConfigError, match="passages_from= needs system=rag"):
         System().open_on({}, Bench(Calls(None), tmp_path))
