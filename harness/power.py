@@ -9,23 +9,24 @@ The three counts must be given; the other settings have defaults, which the outp
 import textwrap
 from typing import TYPE_CHECKING
 
-from harness.config.command import WIDTH, Setting, light
+from harness.config.command import WIDTH, light
+from harness.config.help_text import Argument
 
 if TYPE_CHECKING:
     from harness.analysis import Power
 
 COUNTS = (
-    Setting("questions", "", "number of questions in the test set"),
-    Setting("contrasts", "", "number of pairs that differ in one factor (demo: seven)"),
-    Setting("metrics", "", "number of metrics compared, including right/wrong"),
+    Argument("questions", "", "number of questions in the test set"),
+    Argument("contrasts", "", "number of pairs that differ in one factor (demo: seven)"),
+    Argument("metrics", "", "number of metrics compared, including right/wrong"),
 )
 ASSUMPTIONS = (
-    Setting("effect", "", "the mean difference worth finding"),
-    Setting("spread", "", "standard deviation of the differences over questions"),
-    Setting("auc", "", "how often a right answer scores above a wrong one, for a good metric"),
-    Setting("share_right", "", "share of right answers"),
-    Setting("alpha", "", "chance of any false claim in the whole report"),
-    Setting("power", "", "chance of finding the effect if it exists"),
+    Argument("effect", "", "the mean difference worth finding"),
+    Argument("spread", "", "standard deviation of the differences over questions"),
+    Argument("auc", "", "how often a right answer scores above a wrong one, for a good metric"),
+    Argument("share_right", "", "share of right answers"),
+    Argument("alpha", "", "chance of any false claim in the whole report"),
+    Argument("power", "", "chance of finding the effect if it exists"),
 )
 """The fields of `harness.analysis.Assumptions`, which has the defaults."""
 

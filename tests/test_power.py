@@ -69,7 +69,7 @@ def test_an_impossible_difference_is_called_so(command: Command) -> None:
         ((), "questions is not set: python -m harness.power questions=... contrasts=..."),
         (("questions=8", "contrasts=7"), "metrics is not set"),
         (("questions=8", "contrast=7"), "unknown setting 'contrast' (did you mean 'contrasts'?)"),
-        ((*ARTICLE, "power"), "'power' sets nothing: write power=<value>"),
+        ((*ARTICLE, "power"), "'power' has no value: write power=<value>"),
         (("questions=8.5", "contrasts=7", "metrics=4"), "questions=8.5: give a whole number"),
         (("questions=0", "contrasts=7", "metrics=4"), "must each be 1 or more"),
         ((*ARTICLE, "auc=0.5"), "auc must lie between 0.5 and 1"),

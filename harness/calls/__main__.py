@@ -12,17 +12,18 @@ import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from harness.config.command import Setting, light
+from harness.config.command import light
+from harness.config.help_text import Argument
 
 if TYPE_CHECKING:
     from harness.llm.calls import Calls
 
 SETTINGS = (
-    Setting("root", "runs", "The folder of the studies; the cache is in its .cache."),
-    Setting("prune", "", "What to delete: all, chat, 'chat <model>' or vector."),
-    Setting("days", "", "Delete only calls older than this number of days."),
-    Setting("record", "", "The file (.jsonl.gz) to write a study's replies and vectors to."),
-    Setting("study", "", "The study to record: its folder under root."),
+    Argument("root", "runs", "The folder of the studies; the cache is in its .cache."),
+    Argument("prune", "", "What to delete: all, chat, 'chat <model>' or vector."),
+    Argument("days", "", "Delete only calls older than this number of days."),
+    Argument("record", "", "The file (.jsonl.gz) to write a study's replies and vectors to."),
+    Argument("study", "", "The study to record: its folder under root."),
 )
 KINDS = ("all", "chat", "vector")
 DAY = 86_400.0

@@ -20,7 +20,7 @@ from harness.collect.plan import (
 )
 from harness.config.composition import Composition
 from harness.config.paths import shown_path, user_path
-from harness.config.schema import Collect, Declared
+from harness.config.schema import Collect, PrimaryTest
 from harness.errors import HarnessError, RunError
 from harness.files import PROJECT
 from harness.llm import Calls
@@ -118,7 +118,7 @@ def finish(
     plan: Plan,
     responses: Sequence[Response],
     output: SystemOutput,
-    declarations: Sequence[Declared],
+    declarations: Sequence[PrimaryTest],
     started: str,
 ) -> None:
     """Write the questions that were asked, then `run.json`."""

@@ -12,7 +12,7 @@ from harness.config.factors import Factors, factors_of, neutral_keys, plain
 from harness.config.paths import fingerprint, study_path, testset_path
 from harness.config.registry import choices_of
 from harness.config.run_names import run_name
-from harness.config.schema import Collect, Declared, Study
+from harness.config.schema import Collect, PrimaryTest, Study
 from harness.errors import ConfigError, pick
 from harness.metrics import METRICS
 from harness.questions import TestSet, check_evidence, read_testset, select
@@ -119,7 +119,7 @@ def check_declarations(study: Study, factors: Factors) -> None:
             log.warning("study.primary: this variant has no factor '%s'%s", test.factor, guess)
 
 
-def earlier_declarations(run: Run, study: Study) -> list[Declared]:
+def earlier_declarations(run: Run, study: Study) -> list[PrimaryTest]:
     """Return the study's tests that were declared before a run's first answers were collected."""
     recorded = run.facts()["study"].get("primary", [])
     return [test for test in study.primary if asdict(test) in recorded]

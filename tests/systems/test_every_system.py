@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from harness.records import Answer, Passage, Query
-from harness.systems import SYSTEMS, Provenance, System
+from harness.systems import SYSTEMS, System
 from tests.conftest import Command, Study
 
 FULL = "塔高27公尺，射程18浬。燈塔於1931年啟用。霧日最多為四月。"
