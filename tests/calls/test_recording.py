@@ -58,7 +58,7 @@ def test_what_was_recorded_is_replayed_elsewhere(
 
 
 def test_another_text_is_not_embedded_otherwise(command: Command, study: Study) -> None:
-    """With other passages the index is not built of two kinds of vectors: the ways are named."""
+    """Passages without a recorded vector are an error with the remedies."""
     file = recorded(command, study)
 
     done = command("collect", *replayed(study, file), "variant.index.chunk_size=20")
@@ -69,7 +69,7 @@ def test_another_text_is_not_embedded_otherwise(command: Command, study: Study) 
 
 
 def test_a_changed_prompt_is_not_answered_with_an_old_reply(command: Command, study: Study) -> None:
-    """Under another wording the run fails and says why; no run is left that looks finished."""
+    """A changed prompt has no recorded reply: the run fails with the reason and is not finished."""
     file = study.folder / "replies.jsonl.gz"
     with StubEndpoint("27公尺") as stub:
         command("collect", *live(stub, study))
@@ -111,7 +111,7 @@ def recorded(command: Command, study: Study) -> Path:
 
 
 def test_a_replayed_study_is_not_recorded_again(command: Command, study: Study) -> None:
-    """To collect again would not help: the recording is what there is to pass on."""
+    """A study that is itself replayed cannot be recorded; its recording can be shared."""
     command("collect", *replayed(study, recorded(command, study)))
     again = study.folder / "again.jsonl.gz"
 
@@ -190,7 +190,7 @@ def test_vectors_that_did_not_rank_are_not_recorded(command: Command, study: Stu
 
 
 def test_two_generators_are_not_one_recording(command: Command, study: Study) -> None:
-    """The error says how to have one recorded."""
+    """Runs of two models cannot be recorded together; the error says what to do."""
     with StubEndpoint("27公尺") as stub:
         command("collect", *live(stub, study))
         command("collect", *live(stub, study)[:-1], "variant.chat.model=other")
@@ -204,7 +204,7 @@ def test_two_generators_are_not_one_recording(command: Command, study: Study) ->
 def test_an_answer_that_failed_is_not_recorded(
     command: Command, study: Study, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Who replays the study will lack it, so it is told."""
+    """Captions by a model are not in the recording, so a warning says it."""
 
     def script(received: Received) -> Reply:
         return Reply("27公尺", status=400 if "四月" in received.prompt else 200)

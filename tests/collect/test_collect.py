@@ -1,4 +1,4 @@
-"""Collecting, as a user does it: from the command line, on a small study of one's own."""
+"""Collecting from the command line, on a small study."""
 
 import json
 import os
@@ -119,7 +119,7 @@ def test_a_finished_run_is_not_collected_again(command: Command, study: Study) -
 
 
 def test_again_keeps_the_old_run(command: Command, study: Study) -> None:
-    """`again=true` collects anew and sets the old folder aside."""
+    """`again=true` collects again and sets the old folder aside."""
     command("collect", "variant=text_k4", *study.words)
     command("collect", "variant=text_k4", *study.words, "again=true")
 
@@ -170,7 +170,7 @@ def test_swapped_documents_are_another_corpus(command: Command, study: Study) ->
 
 
 def test_the_corpus_recorded_is_the_one_indexed(command: Command, study: Study) -> None:
-    """A variant that is given a corpus of its own says so in its record."""
+    """A variant with its own corpus has it in its record."""
     other = study.folder / "other.md"
     other.write_text("別的燈塔。", encoding="utf-8")
 
@@ -192,7 +192,7 @@ def test_two_builds_from_nothing_are_equal(shell: Command, study: Study) -> None
 
 
 def test_nothing_is_embedded_twice(command: Command, study: Study) -> None:
-    """A run that was removed is collected again from what is remembered."""
+    """A deleted run is collected again from the cache."""
     command("collect", "variant=text_k4", *study.words)
     shutil.rmtree(study.run("text_k4-index.chunk_size-40"))
 
@@ -262,7 +262,7 @@ def test_a_carriage_return_does_no_harm(command: Command, study: Study) -> None:
 
 
 def test_calls_are_remembered_in_one_store(command: Command, study: Study) -> None:
-    """The cache of the study's root holds the vectors; nothing else appears beside it."""
+    """The vectors are in the cache of the study's root, and no other folder is created."""
     command("collect", "variant=text_k4", *study.words)
 
     with sqlite3.connect(study.folder / "runs/.cache/calls.sqlite") as store:

@@ -1,4 +1,4 @@
-"""Collecting from an endpoint: what fails is a row, what was answered is not asked again."""
+"""Collecting from an endpoint: failures are rows, and answers are not requested again."""
 
 import itertools
 import json
@@ -18,7 +18,7 @@ from tests.stub_endpoint import Received, Reply, StubEndpoint
 RUN = "text_k4-chat-openai-chat.model-stub-index.chunk_size-40"
 
 UNDER_WAY = 2
-"""Questions that may be on their way at once when `concurrency` is 1: one sent, one waiting."""
+"""Questions in flight when `concurrency` is 1: one sent, one waiting."""
 
 
 def words(stub_url: str, study: Study) -> list[str]:
@@ -86,7 +86,7 @@ def test_one_failure_is_one_row(command: Command, study: Study) -> None:
 
 
 def test_an_endpoint_that_is_away(command: Command, study: Study) -> None:
-    """One line names endpoint and remedy, exit code 1, and the same command goes on later."""
+    """An unreachable endpoint gives one line with the remedy, and exit code 1."""
     done = command("collect", *words("http://127.0.0.1:9/v1", study))
 
     assert done.returncode == 1
@@ -97,7 +97,7 @@ def test_an_endpoint_that_is_away(command: Command, study: Study) -> None:
 
 
 def test_a_server_that_dies_stops_the_run(command: Command, study: Study) -> None:
-    """After so many failures in a row it stops; what was answered is kept and not asked again."""
+    """After `give_up_after` consecutive failures it stops; answers are kept and not asked again."""
     answers: dict[str, str | Reply] = {"哪一年": Reply(status=500)}
     with StubEndpoint(scripted(answers)) as stub:
         done = command("collect", *words(stub.base_url, study), "give_up_after=1")
@@ -127,7 +127,7 @@ def test_lasting_failures_do_not_undo_a_finished_run(command: Command, study: St
 
 
 def test_a_part_that_cannot_be_continued_stays(command: Command, study: Study) -> None:
-    """Where the server is away when the rest is asked for, the finished part is kept."""
+    """If the server is unreachable when the rest is asked, the finished part is kept."""
     with StubEndpoint("ok") as stub:
         command("collect", *words(stub.base_url, study), "limit=1")
         kept = words(stub.base_url, study)
@@ -150,7 +150,7 @@ def test_limit_then_everything_asks_nothing_twice(command: Command, study: Study
 
 
 def test_a_killed_run_goes_on(study: Study) -> None:
-    """kill -9 in the middle loses at most what was under way."""
+    """kill -9 loses at most the requests in flight."""
 
     def start(stub: StubEndpoint) -> "subprocess.Popen[bytes]":
         return subprocess.Popen(
@@ -222,7 +222,7 @@ def test_the_configuration_wins_over_the_environment(
 def test_answers_that_are_none_are_told(
     command: Command, study: Study, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Cut for want of room, or empty: they count as answered, so it is said at once."""
+    """Truncated and empty answers count as answered, so a warning reports them."""
 
     def script(received: Received) -> Reply:
         if "哪一年" in received.prompt:

@@ -1,4 +1,4 @@
-"""What judging took, as the page tells it beside what shaped the judge."""
+"""The record of a judge on the page: its settings, and the calls of its evaluations."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from harness.store import Run
 
 
 def test_repairs_and_requests_are_counted_per_judge_and_once_an_evaluation(tmp_path: Path) -> None:
-    """Cases C10, H07: a record covers both runs and lies beside each; another judge's is out."""
+    """A record that covers both runs is counted once; another judge's records are left out."""
     first = {
         "judge": "m", "ended": "2026-11-30T10:00:00+00:00", "runs": ["a", "b"],
         "calls": {"asked": 7, "sent": 9, "remembered": 2}, "repairs": {"replies": 3, "fresh": 3},
