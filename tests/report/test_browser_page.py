@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from harness.report.browser_page import LONGEST_SIDE, thumbnail
+from harness.report.browser_page import LONGEST_SIDE, judge_record, thumbnail
 from harness.store import Run
 from tests.article import Article
 from tests.conftest import Command
@@ -111,3 +111,24 @@ def test_format_latex_writes_a_papers_tables(article: Article, command: Command)
     assert r"\toprule" in (folder / "report.tex").read_text("utf-8")
     assert (folder / "contrasts.pdf").read_bytes().startswith(b"%PDF")
     assert "did you mean 'latex'?" in command("report", *article.words, "format=latx").stderr
+
+
+def test_repairs_and_requests_are_counted_once_per_evaluation(tmp_path: Path) -> None:
+    """A record that covers both runs is counted once; another judge's records are left out."""
+    first = {
+        "judge": "m", "ended": "2026-11-30T10:00:00+00:00", "runs": ["a", "b"],
+        "calls": {"asked": 7, "sent": 9, "remembered": 2}, "repairs": {"replies": 3, "fresh": 3},
+    }  # fmt: skip
+    later = {**first, "ended": "2026-11-30T11:00:00+00:00", "runs": ["b"], "repairs": {}}
+    other = {**first, "judge": "n"}
+    runs = [Run(tmp_path / name) for name in "ab"]
+    for run, records in zip(runs, ([first, other], [first, later]), strict=True):
+        run.path.mkdir()
+        for record in records:
+            run.log_evaluation(record)
+
+    record = judge_record(runs, "m")
+
+    assert record["evaluations"] == "2"
+    assert (record["calls.asked"], record["calls.sent"]) == ("14", "18")
+    assert record["repairs.replies"] == "3"
