@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from harness.command import Setting, light
 
 if TYPE_CHECKING:
-    from harness.llm.calls import Calls
+    from harness.llm import Calls
 
 SETTINGS = (
     Setting("root", "runs", "The folder that holds the studies; the store lies in its .cache."),
@@ -37,7 +37,7 @@ def run(given: dict[str, str]) -> None:
     """Record or forget what is asked for, then print what the store holds."""
     from harness.config.paths import project_path, shown_path
     from harness.errors import ConfigError
-    from harness.llm.calls import Calls
+    from harness.llm import Calls
 
     settings = {**{setting.name: setting.default for setting in SETTINGS}, **given}
     with closing(Calls(project_path(settings["root"]) / ".cache")) as calls:

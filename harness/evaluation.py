@@ -12,8 +12,7 @@ from harness.account import FAILED, Cell, Evaluation, RunOutcome
 from harness.config import Evaluate, project_path, study_path
 from harness.errors import ConfigError, RunError
 from harness.judge import Judge
-from harness.llm import Calls
-from harness.llm.failures import one_line
+from harness.llm import Calls, one_line
 from harness.metrics import METRICS, OF_THE_RESPONSE, Scored, assemble, own_share
 from harness.provenance import now
 from harness.records import LOST, Score, Status, Verdict

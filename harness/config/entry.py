@@ -23,7 +23,7 @@ from harness.config.paths import PROJECT, project_path, recording_path
 from harness.config.schema import STAGES, Collect, Stage, register
 from harness.config.slips import check_known, told
 from harness.errors import ConfigError, HarnessError, pick
-from harness.llm.remote_chat import refuse_secrets
+from harness.llm import refuse_secrets
 
 CONF = PROJECT / "conf"
 S = TypeVar("S", bound=Stage)

@@ -10,8 +10,7 @@ from enum import IntEnum
 from harness.errors import ContextOverflowError, EndpointError
 from harness.judge.chat import ChatJudge
 from harness.judge.labelled import labelled
-from harness.llm import Calls, Chat, Message, OpenAIChat, Request
-from harness.llm.remote_chat import RemoteChat
+from harness.llm import Calls, Chat, Message, OpenAIChat, RemoteChat, Request
 from harness.records import Label, Status
 
 SIZES = (1024, 2048, 4096, 8192, 16384, 32768)

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import ConfigError
-from harness.llm.calls import Calls
-from harness.llm.keys import call_key
+from harness.llm import Calls, call_key
 from harness.sources.boxes import Box
 from harness.sources.documents import Figure
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import ConfigError, pick
-from harness.llm.calls import Calls
+from harness.llm import Calls
 from harness.sources.boxes import Box
 from harness.sources.captions import Caption, Captioner
 from harness.sources.chart import read_chart

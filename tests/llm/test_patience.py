@@ -5,10 +5,10 @@ import time
 from collections.abc import Callable
 
 import pytest
+from harness.llm.patience import Clock, Patience
 
 from harness.errors import EndpointError
 from harness.llm import Calls, OpenAIChat, Request
-from harness.llm.patience import Clock, Patience
 from tests.stub_endpoint import Received, Reply, StubEndpoint
 
 MakeChat = Callable[..., OpenAIChat]

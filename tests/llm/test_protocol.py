@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from harness.llm.protocol import departures
 from openai import OpenAI
 
 from harness.llm import Calls, Message, OpenAIChat, OpenAIEmbedder, Request, Role
-from harness.llm.protocol import departures
 from tests.stub_endpoint import Received, StubEndpoint
 
 SCHEMA: dict[str, object] = {"type": "object", "properties": {"verdict": {"type": "integer"}}}

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from harness.llm.recorded import RecordingHead, write_recording
 
 from harness.errors import NotRecordedError
 from harness.llm import Calls, OpenAIChat, RecordedChat, Request
-from harness.llm.recordings import Head, write_recording
 from tests.stub_endpoint import StubEndpoint
 
 MakeRequest = Callable[..., Request]
@@ -21,7 +21,7 @@ def recorded(tmp_path: Path, calls: Calls, ask: MakeRequest) -> RecordedChat:
         call = live.complete(ask(), calls).call
     (entry,) = calls.entries([call])
     file = tmp_path / "recorded.jsonl.gz"
-    recording = Head("stub", live.identity(), None, "2026-11-30", {})
+    recording = RecordingHead("stub", live.identity(), None, "2026-11-30", {})
     write_recording(file, recording, {call: entry.payload}, {})
     return RecordedChat(file=str(file))
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from harness.llm.embedders import vector_key
+from harness.llm.recorded import RecordingHead, write_recording
 
 from harness.errors import ConfigError, NotRecordedError
 from harness.llm import E5, Calls, RecordedEmbedder, Role
-from harness.llm.embedder import vector_key
-from harness.llm.recordings import Head, write_recording
 
 TOWER = "The tower is 27 metres high."
 
@@ -22,7 +22,7 @@ def recorded(tmp_path: Path) -> RecordedEmbedder:
         vector_key(identity, Role.QUERY, TOWER): np.array([0.0, 1.0], "<f4"),
     }
     file = tmp_path / "recorded.jsonl.gz"
-    write_recording(file, Head("m", {}, identity, "2026-11-30", {}), {}, vectors)
+    write_recording(file, RecordingHead("m", {}, identity, "2026-11-30", {}), {}, vectors)
     return RecordedEmbedder(file=str(file))
 
 
@@ -55,7 +55,7 @@ def test_another_text_is_refused_with_the_ways_to_embed_live(recorded: RecordedE
 def test_a_recording_without_vectors_is_told(tmp_path: Path) -> None:
     """Replies alone are no embedder."""
     file = tmp_path / "replies.jsonl.gz"
-    write_recording(file, Head("m", {}, None, "2026-11-30", {}), {}, {})
+    write_recording(file, RecordingHead("m", {}, None, "2026-11-30", {}), {}, {})
 
     with pytest.raises(ConfigError, match="holds no vectors; embed live"):
         RecordedEmbedder(file=str(file)).identity()

@@ -7,27 +7,27 @@ from typing import Any
 
 import numpy as np
 import pytest
+from harness.llm.recorded import RecordingHead, RecordedModel, read_recording, write_recording
 
 from harness.errors import ConfigError, InputError
-from harness.llm.recordings import Head, Recorded, read_recording, write_recording
 
 
 def test_a_file_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     """None given, none there, no gzip, a gzip of something else, another version."""
     file = tmp_path / "r.jsonl.gz"
     with pytest.raises(ConfigError, match="which recording"):
-        _ = Recorded().recording
+        _ = RecordedModel().recording
     with pytest.raises(ConfigError, match="no recording"):
-        _ = Recorded(file=str(file)).recording
+        _ = RecordedModel(file=str(file)).recording
     contents = [b"plain", gzip.compress(b'{"a": 1}\n'), gzip.compress(b"[1]\n"), gzip.compress(b"")]
     for number, content in enumerate(contents):
         file = tmp_path / f"{number}.jsonl.gz"
         file.write_bytes(content)
         with pytest.raises(InputError, match="no recording"):
-            _ = Recorded(file=str(file)).recording
+            _ = RecordedModel(file=str(file)).recording
     file.write_bytes(gzip.compress(b'{"version": 1}\n'))
     with pytest.raises(InputError, match="another version"):
-        _ = Recorded(file=str(file)).recording
+        _ = RecordedModel(file=str(file)).recording
 
 
 HEAD: dict[str, Any] = {
@@ -45,7 +45,7 @@ VECTOR: dict[str, Any] = {"key": "v", "vector": "AACAPw=="}
 def written(file: Path, *rows: object, end: str = "\n") -> Recorded:
     text = "\n".join(json.dumps(row) for row in rows) + end
     file.write_bytes(gzip.compress(text.encode()))
-    return Recorded(file=str(file))
+    return RecordedModel(file=str(file))
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_a_flipped_byte_is_told(tmp_path: Path) -> None:
     for at in (0, 12, len(whole) // 2, len(whole) - 6):
         file.write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
         with pytest.raises(InputError, match=r"recorded\.jsonl\.gz is no recording"):
-            _ = Recorded(file=str(file)).recording
+            _ = RecordedModel(file=str(file)).recording
 
 
 def test_blank_lines_at_the_end_are_nothing(tmp_path: Path) -> None:
@@ -110,12 +110,12 @@ def test_a_file_that_changes_is_another_recording(tmp_path: Path) -> None:
     written(tmp_path / "r.jsonl.gz", HEAD)
 
     assert "k" in model.recording.replies
-    assert Recorded(file=model.file).recording.sha256 != before == model.recording.sha256
+    assert RecordedModel(file=model.file).recording.sha256 != before == model.recording.sha256
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     """To the bit; and the same calls give the same bytes, in whatever order they came."""
-    head = Head("m", {"a": 1}, {"embedder": "e5"}, "2026-11-30", {})
+    head = RecordingHead("m", {"a": 1}, {"embedder": "e5"}, "2026-11-30", {})
     replies = {key: {**REPLY, "text": key, "seconds": 2.5} for key in "ba"}
     for reply in replies.values():
         del reply["key"]
@@ -135,7 +135,7 @@ def test_half_a_character_is_kept(tmp_path: Path) -> None:
     """JSON can hold half a surrogate pair, UTF-8 cannot."""
     reply = {**REPLY, "text": "高\ud83d"}
     del reply["key"]
-    write_recording(tmp_path / "r.gz", Head("m", {}, None, "2026-11-30", {}), {"k": reply}, {})
+    write_recording(tmp_path / "r.gz", RecordingHead("m", {}, None, "2026-11-30", {}), {"k": reply}, {})
 
     assert read_recording(tmp_path / "r.gz").replies["k"]["text"] == "高\ud83d"
 
@@ -145,4 +145,4 @@ def test_where_nothing_can_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
 
     with pytest.raises(ConfigError, match="cannot be written"):
-        write_recording(tmp_path / "file/r.gz", Head("m", {}, None, "", {}), {}, {})
+        write_recording(tmp_path / "file/r.gz", RecordingHead("m", {}, None, "", {}), {}, {})

@@ -5,7 +5,7 @@ from dataclasses import fields
 import pytest
 from omegaconf import OmegaConf
 
-from harness.llm.calls import canonical
+from harness.llm.messages import canonical
 from harness.sources import CAPTIONERS, Captioner
 
 each_captioner = pytest.mark.parametrize("kind", CAPTIONERS.values(), ids=CAPTIONERS)

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 import pytest
+from harness.llm.context_window import check_after, check_before, check_ended
 
 from harness.errors import ContextOverflowError
 from harness.llm import Calls, Completion, Message, OpenAIChat, Request
-from harness.llm.window import check_after, check_before, check_ended
 from tests.stub_endpoint import Reply, StubEndpoint
 
 LONG = Request((Message("user", "麻疹疫情" * 1500),))

@@ -5,9 +5,9 @@ import time
 from collections.abc import Callable
 
 import pytest
+from harness.llm.concurrency import AnswerTimes, Pace
 
 from harness.llm import Calls, OllamaChat, Request
-from harness.llm.pace import Climb, Pace
 from tests.stub_endpoint import StubEndpoint
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 import trustme
+from harness.llm.connection import proxy_for
 
 from harness.errors import ConfigError, EndpointError
 from harness.llm import Calls, OpenAIChat, Request
-from harness.llm.connection import proxy_for
 from tests.stub_endpoint import Reply, StubEndpoint
 
 MakeChat = Callable[..., OpenAIChat]

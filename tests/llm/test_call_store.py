@@ -125,7 +125,7 @@ def test_many_threads(calls: Calls) -> None:
 def test_several_processes_at_once(tmp_path: Path) -> None:
     """Three processes that open the same new store at the same time all write to it."""
     program = (
-        "import sys; from pathlib import Path; from harness.llm.calls import Calls\n"
+        "import sys; from pathlib import Path; from harness.llm import Calls\n"
         "calls = Calls(Path(sys.argv[1]))\n"
         "for i in range(40): calls.put(f'{sys.argv[2]}-{i}', 'chat stub', {'text': 'a'})\n"
     )
