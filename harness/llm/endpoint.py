@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from harness.errors import ConfigError, EndpointError
 from harness.llm.call_store import Calls
@@ -82,6 +83,13 @@ class Address:
     def is_openai(self) -> bool:
         """Whether it is OpenAI itself."""
         return urlsplit(self.base_url).hostname == OPENAI_HOST
+
+    @property
+    def is_proxied(self) -> bool:
+        """Whether the environment names a proxy for it."""
+        parts = urlsplit(self.base_url)
+        proxies = {} if self.is_local or proxy_bypass(parts.netloc) else getproxies()
+        return bool(proxies.get(parts.scheme) or proxies.get("all"))
 
     @property
     def is_local(self) -> bool:
@@ -263,7 +271,7 @@ class Endpoint:
         address = self.address
         reason = self._without_key(failure)
         message = f"{address.base_url} (model {address.model}): {reason}; " + remedy(
-            failure, address.model, address.key_variable
+            failure, address.model, address.key_variable, address.is_proxied
         )
         if failure.retry:
             error = EndpointError(message)

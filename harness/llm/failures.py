@@ -102,8 +102,15 @@ def read_failure(error: Exception, seconds: float) -> Failure | None:
     return None
 
 
-def remedy(failure: Failure, model: str, api_key_env: str | None) -> str:
-    """Return what the user can do about it."""
+def remedy(failure: Failure, model: str, api_key_env: str | None, proxied: bool) -> str:
+    """Return what the user can do about it.
+
+    Args:
+        failure: What happened.
+        model: The model that was requested.
+        api_key_env: The environment variable that holds the key, if any.
+        proxied: Whether the request went through a proxy.
+    """
     key = (
         f"is the environment variable {api_key_env} set, and is the key valid?"
         if api_key_env
@@ -114,7 +121,8 @@ def remedy(failure: Failure, model: str, api_key_env: str | None) -> str:
     if failure.too_long:
         return "use fewer or shorter passages, or widen the context window on the server"
     if failure.unreachable:
-        return "start the server, or correct base_url"
+        proxy = "is the proxy in http_proxy or https_proxy running? else " if proxied else ""
+        return f"{proxy}start the server, or correct base_url"
     known = {
         None: "the server is not responding; if it is slow, raise timeout and deadline",
         401: key,

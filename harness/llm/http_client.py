@@ -77,14 +77,16 @@ def open_client(address: "Address", key: str) -> AsyncOpenAI:
         "default_headers": HEADERS,
         "http_client": _http_client(address),
     }
-    if address.api_version is not None:
-        return AsyncAzureOpenAI(
+    client: AsyncOpenAI
+    if address.api_version is None:
+        client = AsyncOpenAI(base_url=base_url, **common)
+    else:
+        client = AsyncAzureOpenAI(
             azure_endpoint=base_url,
             azure_deployment=address.model,
             api_version=address.api_version,
             **common,
         )
-    client = AsyncOpenAI(base_url=base_url, **common)
     if not address.is_openai:
         client.organization = client.project = None
     return client

@@ -1,4 +1,4 @@
-"""Many requests at once: folded, joined, ordered, stored as they arrive, shared by processes."""
+"""Many requests at once: folded, ordered, cached as they arrive, shared by threads."""
 
 import os
 import signal
@@ -39,7 +39,7 @@ def texts(outcomes: list[Outcome]) -> list[str]:
 def test_outcomes_are_in_order_and_equal_requests_asked_once(
     calls: Calls, chat_at: MakeChat, ask: MakeRequest
 ) -> None:
-    """Six requests of which three are distinct cost three calls, and come back in order."""
+    """Six requests of which three are distinct cost three calls, answered in order."""
     questions = ["a", "b", "a", "c", "b", "a"]
     with StubEndpoint(echo) as stub:
         outcomes = chat_at(stub).complete_all([ask(q) for q in questions], calls)
@@ -50,7 +50,7 @@ def test_outcomes_are_in_order_and_equal_requests_asked_once(
 
 
 def test_eight_questions_eight_answers(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
-    """Case I04: what is remembered is the filled prompt, never the template."""
+    """The cache key holds the filled prompt, not the template."""
     requests = [ask(f"Answer the question. Question: {i}") for i in range(8)]
     with StubEndpoint(echo) as stub:
         chat = chat_at(stub)
@@ -63,7 +63,7 @@ def test_eight_questions_eight_answers(calls: Calls, chat_at: MakeChat, ask: Mak
 
 
 def test_changed_prompt_is_asked_again(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
-    """Case I01: one word changed in the prompt asks all again; unchanged, nothing is asked."""
+    """One changed word in the prompt sends all calls again; unchanged, none is sent."""
     with StubEndpoint(echo) as stub:
         chat = chat_at(stub)
         for prompt in ("Is it supported? {}", "Is it entailed? {}", "Is it entailed? {}"):
@@ -73,14 +73,14 @@ def test_changed_prompt_is_asked_again(calls: Calls, chat_at: MakeChat, ask: Mak
 
 
 def test_other_reference_is_another_call(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
-    """Case I06: two questions of one wording with two references are both asked."""
+    """Two questions with the same wording and two references are two calls."""
     requests = [ask(f'{{"question": "When?", "reference": "{year}"}}') for year in (1931, 1932)]
     with StubEndpoint(echo) as stub:
         assert len(set(texts(chat_at(stub).complete_all(requests, calls)))) == 2
 
 
 def test_samples_are_one_call(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
-    """Requests that differ in their sample alone are asked as one, its tokens counted once."""
+    """Requests that differ in their sample only are one call, its tokens counted once."""
     reply = Reply("a", others=["b", "c"], prompt_tokens=10, completion_tokens=7)
     requests = [ask(question, sample=i) for i in range(3) for question in ("p", "q")]
     with StubEndpoint(reply) as stub:
@@ -91,8 +91,8 @@ def test_samples_are_one_call(calls: Calls, chat_at: MakeChat, ask: MakeRequest)
     assert (calls.asked, calls.sent, calls.tokens) == (2, 2, {"stub": (20, 42)})
 
 
-def test_samples_are_remembered_each(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
-    """Again nothing is asked; two samples more are one call for these two alone."""
+def test_each_sample_is_cached(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """A repetition sends nothing; two samples more are one call for these two only."""
     with StubEndpoint(Reply("a", others=["b", "c"])) as stub:
         chat = chat_at(stub)
         for _ in range(2):
@@ -108,7 +108,7 @@ def test_samples_are_remembered_each(calls: Calls, chat_at: MakeChat, ask: MakeR
 def test_a_failed_call_fails_all_its_samples(
     calls: Calls, chat_at: MakeChat, ask: MakeRequest
 ) -> None:
-    """Nothing of it is remembered, and the next run asks for all again."""
+    """None of them is cached, and the next run requests all of them again."""
     with StubEndpoint([Reply(status=500), Reply("a", others=["b"])]) as stub:
         chat = chat_at(stub, retries=0)
         failed = chat.complete_all([ask(sample=i) for i in range(2)], calls)
@@ -119,7 +119,7 @@ def test_a_failed_call_fails_all_its_samples(
 
 
 def test_failures_are_values(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
-    """One call that fails leaves the others as they are."""
+    """One call that fails does not affect the others."""
 
     def script(received: Received) -> str | Reply:
         return Reply(status=422) if received.prompt == "b" else "ok"
@@ -139,13 +139,15 @@ def test_concurrency_is_kept_and_used(calls: Calls, chat_at: MakeChat, ask: Make
     assert stub.most_at_once == 5
 
 
-def test_on_done_is_told_of_each_request(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
-    """Progress is told per request, repeated and remembered ones too, in the asking thread."""
-    told: dict[int, str] = {}
+def test_on_done_is_called_for_each_request(
+    calls: Calls, chat_at: MakeChat, ask: MakeRequest
+) -> None:
+    """Progress is reported per request, repeated and cached ones too, in the calling thread."""
+    done: dict[int, str] = {}
     threads = set()
 
     def on_done(index: int, outcome: Outcome) -> None:
-        told[index] = texts([outcome])[0]
+        done[index] = texts([outcome])[0]
         threads.add(threading.get_ident())
 
     with StubEndpoint(echo) as stub:
@@ -153,14 +155,14 @@ def test_on_done_is_told_of_each_request(calls: Calls, chat_at: MakeChat, ask: M
         chat.complete(ask("b"), calls)
         chat.complete_all([ask(q) for q in "abab"], calls, on_done)
 
-    assert told == {0: "re: a", 1: "re: b", 2: "re: a", 3: "re: b"}
+    assert done == {0: "re: a", 1: "re: b", 2: "re: a", 3: "re: b"}
     assert threads == {threading.get_ident()}
 
 
 def test_interrupted_batch_keeps_what_came(
     calls: Calls, chat_at: MakeChat, ask: MakeRequest
 ) -> None:
-    """Ctrl-C half way passes through, ends what is running, and loses no answer that came."""
+    """Ctrl-C passes through, cancels what is in flight, and loses no answer that arrived."""
 
     def interrupt(index: int, outcome: Outcome) -> None:
         if len(stub.chats) >= 6:
@@ -179,8 +181,8 @@ def test_interrupted_batch_keeps_what_came(
     assert len(stub.chats) <= 50 + 3
 
 
-def test_threads_share_a_call_on_its_way(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
-    """Two threads that ask the same at the same time cost one call."""
+def test_threads_share_a_call_in_flight(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """Four threads that send the same request at the same time cost one call."""
     outcomes: list[str] = []
     with StubEndpoint(echo, latency=0.1) as stub:
         chat = chat_at(stub)
@@ -198,8 +200,8 @@ def test_threads_share_a_call_on_its_way(calls: Calls, chat_at: MakeChat, ask: M
     assert len(stub.chats) == 1
 
 
-def test_read_only_store_asks_nothing(tmp_path: Path, chat_at: MakeChat, ask: MakeRequest) -> None:
-    """With cache=read known calls are answered and the others are failures, unsent."""
+def test_read_only_store_sends_nothing(tmp_path: Path, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """With cache=read cached calls are answered, and the others fail without being sent."""
     with StubEndpoint(echo) as stub:
         chat = chat_at(stub)
         chat.complete(ask("known"), Calls(tmp_path))
@@ -214,7 +216,7 @@ def test_read_only_store_asks_nothing(tmp_path: Path, chat_at: MakeChat, ask: Ma
 def test_without_a_store_equal_requests_still_cost_one_call(
     chat_at: MakeChat, ask: MakeRequest
 ) -> None:
-    """Folding needs no memory; the next batch asks again."""
+    """Equal requests of one batch are one call also without a cache; the next batch sends again."""
     with StubEndpoint(echo) as stub:
         chat = chat_at(stub)
         for _ in range(2):
@@ -228,8 +230,8 @@ def start(tmp_path: Path, stub: StubEndpoint, requests: int) -> subprocess.Popen
     return subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
 
 
-def test_second_process_asks_nothing(tmp_path: Path) -> None:
-    """Case I09: what one process asked, the next one remembers."""
+def test_second_process_sends_nothing(tmp_path: Path) -> None:
+    """The next process finds the calls of the one before in the cache."""
     with StubEndpoint(echo) as stub:
         outputs = {start(tmp_path, stub, 5).communicate()[0] for _ in range(2)}
 
@@ -237,20 +239,21 @@ def test_second_process_asks_nothing(tmp_path: Path) -> None:
     assert len(stub.chats) == 5
 
 
-def test_two_processes_at_once_share_the_work(tmp_path: Path) -> None:
-    """Two processes with the same forty calls ask each of them once between them."""
+def test_two_processes_at_once_share_the_cache(tmp_path: Path) -> None:
+    """Two processes with the same forty calls may send one twice, and cache each once."""
     with StubEndpoint(echo, latency=0.05) as stub:
         processes = [start(tmp_path, stub, 40) for _ in range(2)]
         outputs = {process.communicate()[0] for process in processes}
-        prompts = [received.prompt for received in stub.chats]
+        prompts = {received.prompt for received in stub.chats}
 
     assert len(outputs) == 1
-    assert sorted(prompts) == sorted(f"q{i}" for i in range(40))
+    assert prompts == {f"q{i}" for i in range(40)}
+    assert Calls(tmp_path).size().calls == {"chat stub": 40}
 
 
 @pytest.mark.skipif(os.name == "nt", reason="SIGKILL is POSIX")
 def test_killed_process_loses_only_what_was_in_flight(tmp_path: Path) -> None:
-    """After kill -9 half way, the rerun asks what was never answered, and no more."""
+    """After kill -9 half way, the rerun sends the calls that were not answered, and no more."""
     half_way = threading.Event()
 
     def script(received: Received) -> str:

@@ -1,19 +1,21 @@
-"""The way to an endpoint: address, proxy, certificates, and what the environment may not do."""
+"""The HTTP client of an endpoint: address, size of a reply, proxy, certificates, environment."""
 
+import gzip
+import json
 import logging
 import socket
 import ssl
-import time
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 import trustme
-from harness.llm.connection import proxy_for
 
 from harness.errors import ConfigError, EndpointError
-from harness.llm import Calls, OpenAIChat, Request
-from tests.stub_endpoint import Reply, StubEndpoint
+from harness.llm import Calls, OllamaChat, OpenAIChat, OpenAIEmbedder, Request, Role
+from tests.stub_endpoint import Received, Reply, StubEndpoint, hashed_vector
 
 MakeChat = Callable[..., OpenAIChat]
 MakeRequest = Callable[..., Request]
@@ -22,12 +24,12 @@ Reach = Callable[..., str]
 
 @pytest.fixture
 def reach(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> Reach:
-    """Ask a question at a stub, with these settings, and return the reply."""
+    """Send a request to a stub, with these settings, and return the reply."""
 
-    def asked(stub: StubEndpoint, **fields: object) -> str:
+    def reply(stub: StubEndpoint, **fields: object) -> str:
         return chat_at(stub, **fields).complete(ask(), calls).text
 
-    return asked
+    return reply
 
 
 @pytest.mark.parametrize(
@@ -44,9 +46,9 @@ def reach(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> Reach:
         "",
     ],
 )
-def test_what_is_no_address(calls: Calls, ask: MakeRequest, url: str) -> None:
-    """A slip in the address is told before anything is asked, with how to write it."""
-    with pytest.raises(ConfigError, match=r"is no address; write it as http://host:port/v1"):
+def test_invalid_address(calls: Calls, ask: MakeRequest, url: str) -> None:
+    """An invalid address is an error before anything is sent, and says how to write it."""
+    with pytest.raises(ConfigError, match=r"is not an address; write it as http://host:port/v1"):
         OpenAIChat(base_url=url, model="stub").complete(ask(), calls)
 
 
@@ -61,14 +63,14 @@ def test_half_a_character_is_sent_as_its_escape(
 
 
 def test_host_that_is_not_there(reach: Reach, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A name that does not resolve is an address to mend, like one where nobody listens."""
+    """A name that does not resolve is one line with the remedy."""
 
     def unknown(*_: object, **__: object) -> None:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
     with StubEndpoint() as stub:
         monkeypatch.setattr(socket, "getaddrinfo", unknown)
-        with pytest.raises(EndpointError, match="no such host; start the server, or set base_url"):
+        with pytest.raises(EndpointError, match="no such host; start the server, or cor"):
             reach(stub, base_url="http://models.invalid/v1")
 
 
@@ -77,7 +79,7 @@ def test_environment_does_not_move_a_call(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """Case N09: address and key come from the configuration; a differing variable is told."""
+    """Address and key come from the configuration; a differing variable is a warning."""
     dead = "http://127.0.0.1:9"
     for name in ("OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, dead)
@@ -90,12 +92,12 @@ def test_environment_does_not_move_a_call(
     assert f"OPENAI_BASE_URL is not followed: calls go to {stub.base_url}" in caplog.text
 
 
-def test_netrc_gives_nobody_a_key(
+def test_netrc_is_not_used(
     reach: Reach,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    """A .netrc of the user's neither replaces the key nor breaks the call."""
+    """A .netrc of the user neither replaces the key nor breaks the call."""
     netrc = tmp_path / "netrc"
     netrc.write_text("machine 127.0.0.1 login somebody password of-another-place\n")
     monkeypatch.setenv("NETRC", str(netrc))
@@ -105,31 +107,137 @@ def test_netrc_gives_nobody_a_key(
     assert stub.chats[0].headers["authorization"] == "Bearer none"
 
 
-def test_what_nobody_asked_for_is_no_reply(
-    calls: Calls, chat_at: MakeChat, ask: MakeRequest, caplog: pytest.LogCaptureFixture
-) -> None:
-    """A reply that comes on an idle connection is not the next question's, and costs no try."""
-    stray = b'{"choices": [{"message": {"content": "of another question"}}]}'
-    late = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(stray), stray)
-    with StubEndpoint([Reply("first", stray=late), "second"]) as stub:
+class TestRepeatedReplies:
+    """A server that sends every third reply twice: no reply is taken for another question's."""
+
+    QUESTIONS = tuple(f"question {number}" for number in range(30))
+
+    @staticmethod
+    def script(stub: Callable[[], StubEndpoint], late: bool) -> Callable[[Received], Reply]:
+        """Answer with the question, and repeat every third reply, at once or a little later."""
+
+        def echo(received: Received) -> Reply:
+            third = len(stub().chats) % 3 == 0
+            return Reply(received.prompt, twice=third and not late, late=third and late)
+
+        return echo
+
+    @pytest.mark.parametrize("late", [False, True], ids=["at once", "late"])
+    @pytest.mark.parametrize("protocol", ["openai", "ollama"])
+    def test_chat(self, calls: Calls, ask: MakeRequest, protocol: str, late: bool) -> None:
+        """Each question gets its own reply, in both protocols."""
+        with StubEndpoint(self.script(lambda: stub, late)) as stub:
+            chat: OpenAIChat | OllamaChat = (
+                OpenAIChat(base_url=stub.base_url, model="stub")
+                if protocol == "openai"
+                else OllamaChat(base_url=stub.url, model="stub")
+            )
+            outcomes = chat.complete_all([ask(question) for question in self.QUESTIONS], calls)
+
+        assert tuple(getattr(each, "text", each) for each in outcomes) == self.QUESTIONS
+        assert calls.sent == len(self.QUESTIONS)
+
+    @pytest.mark.parametrize("way", ["https", "proxy"])
+    def test_other_ways(
+        self,
+        calls: Calls,
+        ask: MakeRequest,
+        monkeypatch: pytest.MonkeyPatch,
+        tmp_path: Path,
+        way: str,
+    ) -> None:
+        """Each question gets its own reply under https, and through a proxy."""
+        authority = trustme.CA()
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        authority.issue_cert("127.0.0.1").configure_cert(context)
+        authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
+        tls = context if way == "https" else None
+        with StubEndpoint(self.script(lambda: stub, late=False), tls=tls) as stub:
+            monkeypatch.setenv("http_proxy", stub.url)
+            base_url = stub.base_url if way == "https" else "http://models.example/v1"
+            chat = OpenAIChat(base_url=base_url, model="stub")
+            outcomes = chat.complete_all([ask(question) for question in self.QUESTIONS], calls)
+
+        assert tuple(getattr(each, "text", each) for each in outcomes) == self.QUESTIONS
+
+    def test_embeddings(self, calls: Calls) -> None:
+        """Each text gets its own vector."""
+        with StubEndpoint(fault=Reply(twice=True)) as stub:
+            embedder = OpenAIEmbedder(
+                base_url=stub.base_url,
+                model="stub",
+                query_prefix="",
+                passage_prefix="",
+                batch_size=1,
+            )
+            vectors = embedder.embed(self.QUESTIONS, Role.QUERY, calls)
+
+        expected = [hashed_vector(question) for question in self.QUESTIONS]
+        assert np.allclose(vectors, expected, atol=1e-6)
+
+
+class TestSizeOfAReply:
+    """A reply is read up to a limit, decompressed bytes counted."""
+
+    @pytest.fixture(autouse=True)
+    def _limit(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("harness.llm.http_client.MOST_BYTES", 2**20)
+
+    @pytest.mark.parametrize("status", [200, 500])
+    def test_too_large(self, calls: Calls, reach: Reach, status: int) -> None:
+        """More bytes than that end the call in one line, also those of an error."""
+        with (
+            StubEndpoint(Reply(status=status, raw=b" " * (2**20 + 1))) as stub,
+            pytest.raises(EndpointError, match="the reply is larger than 1 MiB; is base_url"),
+        ):
+            reach(stub)
+
+        assert calls.sent == 1
+
+    def test_small_but_decompressed_large(self, calls: Calls, reach: Reach) -> None:
+        """A few kilobytes that decompress to 100 MB are not kept in memory."""
+        bomb = Reply(raw=gzip.compress(b" " * 10**8), headers={"Content-Encoding": "gzip"})
+        with (
+            StubEndpoint(bomb) as stub,
+            pytest.raises(EndpointError, match="the reply is larger than 1 MiB"),
+        ):
+            reach(stub)
+
+        assert calls.sent == 1
+
+    def test_compressed_reply_is_read(self, reach: Reach) -> None:
+        """A reply below the limit is decompressed."""
+        body = json.dumps({"choices": [{"message": {"content": "27 metres"}}]}).encode()
+        reply = Reply(raw=gzip.compress(body), headers={"Content-Encoding": "gzip"})
+        with StubEndpoint(reply) as stub:
+            assert reach(stub) == "27 metres"
+
+
+@pytest.mark.parametrize("content_type", ["text/plain", "application/octet-stream"])
+def test_json_of_another_content_type_is_read(reach: Reach, content_type: str) -> None:
+    """Some servers do not say that their reply is JSON."""
+    with StubEndpoint(Reply("27 metres", content_type=content_type)) as stub:
+        assert reach(stub) == "27 metres"
+
+
+def test_cookies_are_not_sent_back(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """No reply depends on a cookie that an earlier one set."""
+    with StubEndpoint(Reply("ok", headers={"Set-Cookie": "route=1; Path=/"})) as stub:
         chat = chat_at(stub)
-        first = chat.complete(ask("1"), calls).text
-        assert stub.strayed.wait(10)
-        time.sleep(0.2)
-        second = chat.complete(ask("2"), calls).text
+        for question in ("a", "b"):
+            chat.complete(ask(question), calls)
 
-    assert (first, second) == ("first", "second")
-    assert calls.sent == 2
-    assert "sent something that nobody had asked for" in caplog.text
+    assert "cookie" not in stub.chats[1].headers
 
 
-def test_redirection_is_not_followed(reach: Reach) -> None:
-    """A key is not carried to another place: the address is to be mended."""
+def test_redirects_are_not_followed(reach: Reach) -> None:
+    """A key is not sent to another address: one line names it."""
     with StubEndpoint() as other:
         moved = Reply(status=308, headers={"Location": f"{other.base_url}/chat/completions"})
         with (
             StubEndpoint(moved) as stub,
-            pytest.raises(EndpointError, match="HTTP 308"),
+            pytest.raises(EndpointError, match=r"HTTP 308: redirect to http.*; redirects are"),
         ):
             reach(stub)
 
@@ -137,10 +245,10 @@ def test_redirection_is_not_followed(reach: Reach) -> None:
 
 
 @pytest.mark.parametrize("key", ["sk-1\nsk-2", "sk-ключ", "sk-\x07"])
-def test_what_no_key_can_be(reach: Reach, monkeypatch: pytest.MonkeyPatch, key: str) -> None:
-    """A key that was pasted with too much of its file is told by its variable, and kept secret."""
+def test_invalid_key(reach: Reach, monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    """A key with a line break or other letters is an error that names its variable only."""
     monkeypatch.setenv("MY_KEY", key)
-    with StubEndpoint() as stub, pytest.raises(ConfigError, match="MY_KEY holds what no") as raised:
+    with StubEndpoint() as stub, pytest.raises(ConfigError, match="MY_KEY does not hold") as raised:
         reach(stub, api_key_env="MY_KEY")
 
     assert stub.received == []
@@ -148,7 +256,7 @@ def test_what_no_key_can_be(reach: Reach, monkeypatch: pytest.MonkeyPatch, key: 
 
 
 def test_key_in_the_place_of_its_name(reach: Reach) -> None:
-    """A key that is given as the name of its variable is refused, not shown, and not written."""
+    """A key given as the name of its variable is refused, not shown, and not written down."""
     with StubEndpoint() as stub, pytest.raises(ConfigError, match="never the key") as raised:
         reach(stub, api_key_env="sk-12345")
 
@@ -156,7 +264,7 @@ def test_key_in_the_place_of_its_name(reach: Reach) -> None:
 
 
 class TestCertificates:
-    """Whoever answers under https must show who it is."""
+    """A server under https needs a certificate that can be verified."""
 
     @pytest.fixture
     def authority(self) -> trustme.CA:
@@ -169,11 +277,11 @@ class TestCertificates:
         return context
 
     def test_unknown_is_refused(self, calls: Calls, reach: Reach, tls: ssl.SSLContext) -> None:
-        """A certificate that nobody vouches for ends the call, and no key is sent."""
+        """A certificate of an unknown authority ends the call, and no key is sent."""
         with (
             StubEndpoint(tls=tls) as stub,
             pytest.raises(
-                EndpointError, match=r"cannot be trusted: .*verify failed.*; name .* SSL_CERT_FILE"
+                EndpointError, match=r"cannot be verified: .*verify failed.*; set SSL_CERT_FILE"
             ),
         ):
             reach(stub)
@@ -181,7 +289,7 @@ class TestCertificates:
         assert calls.sent == 1
         assert stub.received == []
 
-    def test_authority_of_ones_own(
+    def test_own_authority(
         self,
         reach: Reach,
         authority: trustme.CA,
@@ -189,7 +297,7 @@ class TestCertificates:
         monkeypatch: pytest.MonkeyPatch,
         tmp_path: Path,
     ) -> None:
-        """SSL_CERT_FILE adds the authority of a company, as it does for other tools."""
+        """SSL_CERT_FILE names the authority of a company, as it does for other tools."""
         authority.cert_pem.write_to_path(tmp_path / "ca.pem")
         monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
         with StubEndpoint("under https", tls=tls) as stub:
@@ -197,7 +305,7 @@ class TestCertificates:
 
 
 class TestProxy:
-    """A proxy of the environment is used for what is not on this machine."""
+    """A proxy of the environment is used for addresses beyond this machine."""
 
     @pytest.fixture(autouse=True)
     def _none_set(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,19 +318,19 @@ class TestProxy:
         reach: Reach,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        """The proxy is sent the whole address, and gives back the reply."""
+        """The proxy gets the whole address and returns the reply."""
         with StubEndpoint("by proxy") as stub:
             monkeypatch.setenv("http_proxy", stub.url)
             assert reach(stub, base_url="http://models.example/v1") == "by proxy"
 
         assert stub.chats[0].path == "http://models.example/v1/chat/completions"
 
-    def test_openai_is_told_whom_to_bill(
+    def test_openai_gets_the_organisation(
         self,
         reach: Reach,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        """Organisation and project go to api.openai.com, and nowhere else."""
+        """Organisation and project are sent to api.openai.com only."""
         monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
         monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-1")
         with StubEndpoint() as stub:
@@ -234,16 +342,16 @@ class TestProxy:
         assert (openai["openai-organization"], openai["openai-project"]) == ("org-1", "proj-1")
         assert not {"openai-organization", "openai-project"} & other.keys()
 
-    def test_is_not_shown_the_key(
+    def test_does_not_see_the_key(
         self,
         reach: Reach,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        """A proxy that is to carry https sees the host, and nothing of the key."""
+        """A proxy that carries https sees the host, and not the key."""
         monkeypatch.setenv("MY_KEY", "sk-secret-123")
         with StubEndpoint(fault=Reply(status=403)) as stub:
             monkeypatch.setenv("https_proxy", stub.url)
-            with pytest.raises(EndpointError, match="the proxy refuses: HTTP 403; mend http_proxy"):
+            with pytest.raises(EndpointError, match="proxy refuses: HTTP 403; correct http_pr"):
                 reach(stub, base_url="https://seen.example/v1", api_key_env="MY_KEY")
 
         (tunnel,) = stub.received
@@ -252,17 +360,17 @@ class TestProxy:
         assert "secret" not in str(tunnel)
 
     @pytest.mark.parametrize("scheme", ["http", "https"])
-    def test_password_is_told_to_the_proxy_alone(
+    def test_password_is_sent_to_the_proxy_only(
         self,
         reach: Reach,
         monkeypatch: pytest.MonkeyPatch,
         scheme: str,
     ) -> None:
-        """A proxy that refuses user and password is told without them, and asked once."""
+        """A proxy that refuses user and password is an error without them, after one request."""
         refusal = Reply(status=407)
         with StubEndpoint(refusal, fault=refusal) as stub:
             monkeypatch.setenv(f"{scheme}_proxy", stub.url.replace("//", "//me:hunter2@"))
-            with pytest.raises(EndpointError, match=r"HTTP 407.*; mend http_proxy") as raised:
+            with pytest.raises(EndpointError, match=r"HTTP 407.*; correct http_proxy") as raised:
                 reach(stub, base_url=f"{scheme}://refused.example/v1")
 
         (received,) = stub.received
@@ -274,28 +382,60 @@ class TestProxy:
         reach: Reach,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        """It is the proxy that is named, not the server behind it; a scheme may be left out."""
+        """The error names the proxy as a possible cause; its scheme may be left out."""
         with StubEndpoint() as stub:
             pass
         monkeypatch.setenv("http_proxy", stub.url.removeprefix("http://"))
-        with pytest.raises(EndpointError, match="the proxy does not answer; mend http_proxy"):
+        with pytest.raises(EndpointError, match=r"connection refused; is the proxy .* running"):
             reach(stub, base_url="http://unreached.example/v1")
 
-    def test_is_left_aside(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Where no_proxy says so, on this machine, and for another protocol."""
+    def test_is_not_used_on_this_machine(
+        self, reach: Reach, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Calls to this machine use no proxy, whatever its kind."""
         monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-        monkeypatch.setenv("no_proxy", "models.example")
+        monkeypatch.setenv("all_proxy", "socks5://127.0.0.1:9")
+        with StubEndpoint("direct") as stub:
+            assert reach(stub) == "direct"
+            assert reach(stub, base_url=stub.base_url.replace("127.0.0.1", "localhost")) == "direct"
 
-        assert proxy_for("http://models.example/v1") is None
-        assert proxy_for("http://localhost:11434/v1") is None
-        assert proxy_for("http://elsewhere.example/v1") == "http://127.0.0.1:9"
-        assert proxy_for("https://elsewhere.example/v1") is None
+    def test_is_not_used_for_excepted_hosts(
+        self, reach: Reach, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """no_proxy names hosts that are reached directly."""
+        with StubEndpoint("by proxy") as stub:
+            monkeypatch.setenv("http_proxy", stub.url)
+            monkeypatch.setenv("no_proxy", "models.invalid")
+            with pytest.raises(EndpointError, match="no such host"):
+                reach(stub, base_url="http://models.invalid/v1")
+            assert reach(stub, base_url="http://other.invalid/v1") == "by proxy"
 
-    def test_must_speak_http(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Another one is told, without what it may hold of a password."""
-        monkeypatch.setenv("all_proxy", "socks5://me:secret@127.0.0.1:1080")
-        with pytest.raises(ConfigError, match=r"speaks socks5; set https_proxy to one"):
-            proxy_for("https://models.example/v1")
+    @pytest.mark.parametrize(
+        ("proxy", "message"),
+        [
+            ("socks5://me:secret@127.0.0.1:1080", "pip install socksio, or unset all_proxy"),
+            (
+                "ftp://me:secret@127.0.0.1:1080",
+                "whose address is invalid; correct http_proxy",
+            ),
+            (
+                "http://me:secret@127.0.0.1:port",
+                "whose address is invalid; correct http_proxy",
+            ),
+        ],
+    )
+    def test_cannot_be_used(
+        self,
+        reach: Reach,
+        monkeypatch: pytest.MonkeyPatch,
+        proxy: str,
+        message: str,
+    ) -> None:
+        """A SOCKS proxy without socksio, or an invalid one, is one line without the password."""
+        monkeypatch.setitem(sys.modules, "socksio", None)
+        monkeypatch.setenv("all_proxy", proxy)
+        with StubEndpoint() as stub, pytest.raises(ConfigError, match=message) as raised:
+            reach(stub, base_url=f"http://{len(proxy)}.example/v1")
 
-        monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
-        assert proxy_for("https://models.example/v1") == "http://127.0.0.1:9"
+        assert "secret" not in str(raised.value)
+        assert "\n" not in str(raised.value)

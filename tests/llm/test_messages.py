@@ -1,4 +1,4 @@
-"""The key of a call: whatever may change the reply changes it, and nothing else does."""
+"""The key of a call changes with whatever may change the reply, and with nothing else."""
 
 import subprocess
 import sys
@@ -38,7 +38,7 @@ identities = st.dictionaries(
 def test_any_part_of_the_identity_changes_the_key(
     identity: dict[str, object], request: Request, name: str, value: str
 ) -> None:
-    """Another value under any name of the identity, or a name more, is another call."""
+    """Another value under any name of the identity, or one more name, is another call."""
     other = {**identity, name: [value]}
 
     assert request_key(identity, request) != request_key(other, request)
@@ -47,7 +47,7 @@ def test_any_part_of_the_identity_changes_the_key(
 @settings(deadline=None)
 @given(requests, texts)
 def test_any_field_of_the_request_changes_the_key(request: Request, text: str) -> None:
-    """Case I02: changing any one field, or one of a message, changes the key."""
+    """Changing any one field, or one of a message, changes the key."""
     first = request.messages[0]
     changed = [
         replace(request, messages=(*request.messages, Message("user", ""))),
@@ -66,7 +66,7 @@ def test_any_field_of_the_request_changes_the_key(request: Request, text: str) -
 
 
 def test_model_and_sampling_change_the_key() -> None:
-    """Case I08: other model, temperature, room or address, other key: eight in all."""
+    """Another model, temperature, maximum length or address is another key: eight in all."""
     request = Request((Message("user", "q"),))
     chat = OpenAIChat(base_url="http://one/v1", model="A")
     others = [
@@ -84,7 +84,7 @@ def test_model_and_sampling_change_the_key() -> None:
 
 
 def test_place_and_pace_leave_the_key() -> None:
-    """How fast and how patiently a model is asked changes nothing about its replies."""
+    """Concurrency and time-outs do not change the replies, so they are not in the key."""
     request = Request((Message("user", "q"),))
     chat = OpenAIChat(base_url="http://one/v1", model="A")
     other = replace(chat, base_url="http://one/v1/", concurrency=1, timeout=1.0, context=4096)
@@ -93,7 +93,7 @@ def test_place_and_pace_leave_the_key() -> None:
 
 
 def test_key_is_the_same_in_every_process() -> None:
-    """Case I09: the key holds no address and no salted hash."""
+    """The key holds no memory address and no salted hash."""
     program = (
         "from harness.llm import *; "
         "print(OpenAIChat(model='A').key(Request((Message('user', '塔', (b'x',)),), {'a': 1})))"
@@ -112,8 +112,8 @@ def test_key_is_the_same_in_every_process() -> None:
     assert len(keys) == 1
 
 
-def test_completion_survives_the_store(calls: Calls) -> None:
-    """A completion that is stored and found again is the same, but marked as remembered."""
+def test_completion_from_the_cache(calls: Calls) -> None:
+    """A completion from the cache is the same, but marked as cached."""
     completion = Completion("塔", "stop", 5, 1, 0.5, "k", reasoning="because")
     calls.put("k", "chat", completion_payload(completion))
     kept = calls.get_many(["k"]).get("k")
@@ -123,7 +123,7 @@ def test_completion_survives_the_store(calls: Calls) -> None:
 
 
 def test_data_url_names_the_kind_of_image(tmp_path: Path) -> None:
-    """An image goes over the wire with its own media type."""
+    """An image is sent with its own media type."""
     assert data_url(b"\xff\xd8\xff") == "data:image/jpeg;base64,/9j/"
     assert data_url(b"\x89PNG").startswith("data:image/png;")
     assert data_url(b"GIF89a").startswith("data:image/gif;")
