@@ -34,21 +34,18 @@ def main() -> None:
 def examined(settings: "Evaluate", _: "Composition") -> None:
     """Print what was found, and advice."""
     from harness.judge import ChatJudge
-    from harness.judge.fitness import LANGUAGES, Level, examine
-    from harness.judge.prompt import language
+    from harness.judge.fitness import Level, examine
     from harness.llm import Calls
 
     judge = settings.judge
     if not isinstance(judge, ChatJudge):
         print(f"judge {judge.label} asks no model. Measured against people:")
-        print(*judge.measured, sep="\n")
+        print(*judge.accuracies, sep="\n")
         return
-    spoken = language(judge.language)
-    languages = [spoken] if spoken in LANGUAGES else list(LANGUAGES)
     points = []
-    for point in examine(judge, languages, Calls(None, budget=settings.budget)):
+    for point in examine(judge, Calls(None, budget=settings.budget)):
         points.append(point)
-        print(f"{point.name:<20} {point.level.name.lower():<9} {point.said}", flush=True)
+        print(f"{point.name:<20} {point.level.name.lower():<9} {point.result}", flush=True)
     for point in points:
         if point.advice:
             print(f"advice: {point.name}: {point.advice}")

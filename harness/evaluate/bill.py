@@ -8,7 +8,7 @@ from harness.config.command import WIDTH, folded
 from harness.config.paths import project_path, study_path
 from harness.config.schema import Evaluate
 from harness.evaluate.request import Wanted, items_of, wanted_of
-from harness.judge import ChatJudge, Planned, checks_for
+from harness.judge import ChatJudge, PlannedCall, checks_for
 from harness.llm import Calls, Price, Remote, Usual
 from harness.metrics import METRICS
 from harness.store import chosen_runs
@@ -54,8 +54,8 @@ def bill(settings: Evaluate) -> Bill:
     folder = project_path(settings.root) / ".cache" if settings.cache != "off" else None
     with closing(Calls(folder, "read")) as calls:
         cases = [item.case for item in judged]
-        planned = settings.judge.planned(cases, wanted.checks, calls, wanted.own)
-    by_run: dict[str, list[Planned]] = {run.name: [] for run in runs}
+        planned = settings.judge.planned_calls(cases, wanted.checks, calls, wanted.own)
+    by_run: dict[str, list[PlannedCall]] = {run.name: [] for run in runs}
     for item, needed in zip(judged, planned, strict=True):
         by_run[item.run.name] += needed
     rows = [
@@ -74,7 +74,7 @@ def checks_by_metric(wanted: Wanted) -> dict[str, tuple[str, ...]]:
     return {name: checks for name, checks in (judged | own).items() if checks}
 
 
-def summed(planned: Iterable[Planned]) -> Sum:
+def summed(planned: Iterable[PlannedCall]) -> Sum:
     """Return the calls with identical ones folded."""
     distinct = {row.key: row for row in planned}.values()
     sent = [row for row in distinct if not row.known]

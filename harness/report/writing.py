@@ -136,7 +136,7 @@ def study_facts(settings: Report, how: Composition, runs: Sequence[Run]) -> "Stu
         testset=runs[0].facts()["testset"]["name"],
         judge=settings.judge.label,
         judge_is_model=isinstance(settings.judge, ChatJudge),
-        agreement=tuple(Agreement(**asdict(measured)) for measured in settings.judge.measured),
+        agreement=tuple(Agreement(**asdict(measured)) for measured in settings.judge.accuracies),
         generators={run.name: run.facts()["made_with"]["generator"] for run in runs},
         graders=graders(settings, runs),
         words=tuple(how.study_words.split()),
