@@ -17,7 +17,7 @@ from harness.evaluate.summary import FAILED, Cell, Evaluation, RunOutcome
 from harness.judge import Judge
 from harness.llm import Calls
 from harness.llm.failures import one_line
-from harness.metrics import METRICS, OF_THE_RESPONSE, Scored, assemble, custom_check_score
+from harness.metrics import METRICS, OF_THE_RESPONSE, MetricValue, assemble, custom_check_score
 from harness.records import LOST, Score, Status, Verdict
 from harness.store import Run, chosen_runs, finished_runs
 from harness.store.provenance import now
@@ -187,11 +187,15 @@ def record(judge: Judge, wanted: Wanted, runs: Sequence[Run], calls: Calls) -> d
 def scored(item: Item, verdicts: Sequence[Verdict], wanted: Wanted, judge: Judge) -> list[Score]:
     """Return one row a metric: a value, or NA with its reason."""
     evidence = assemble(item.response, item.question, verdicts)
-    found = [(name, METRICS[name].score(evidence), METRICS[name].judged) for name in wanted.metrics]
+    found = [
+        (name, METRICS[name].score(evidence), METRICS[name].needs_judge) for name in wanted.metrics
+    ]
     for check in wanted.own:
         rows = [verdict for verdict in verdicts if verdict.check == check.name]
         share = (
-            custom_check_score(rows) if not item.failed else Scored(None, None, Status.NOT_ANSWERED)
+            custom_check_score(rows)
+            if not item.failed
+            else MetricValue(None, None, Status.NOT_ANSWERED)
         )
         found.append((check.name, share, True))
     return [
