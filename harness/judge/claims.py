@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from harness.judge.cases import Finding
+from harness.judge.jobs import JobAnswer
 from harness.judge.overlap_judge import coverage, pieces
 from harness.records import Status
 from harness.text import HAN, KANA, claim_key
@@ -17,7 +17,7 @@ _HAN = re.compile(f"[{HAN}]")
 _LATIN = re.compile(r"[A-Za-z]")
 
 
-def tidy(claims: Sequence[str], text: str, example: str) -> Finding:
+def tidy(claims: Sequence[str], text: str, example: str) -> JobAnswer:
     """Return the claims without blanks, repeats and echoes; a note on the first counts these.
 
     Args:
@@ -35,13 +35,13 @@ def tidy(claims: Sequence[str], text: str, example: str) -> Finding:
     kept = [claim for claim in distinct.values() if not _echo(claim, text, example)]
     echoes = len(distinct) - len(kept)
     if echoes and not kept:
-        return Finding(error=Status.JUDGE_ECHO, note=f"echo={echoes}: only the prompt's example")
+        return JobAnswer(error=Status.JUDGE_ECHO, note=f"echo={echoes}: only the prompt's example")
     dropped = {"repeated": len(claims) - len(distinct), "echo": echoes}
     counts = [f"{name}={number} left out" for name, number in dropped.items() if number]
     notes = [_foreign(claim, text) for claim in kept]
     if counts and kept:
         notes[0] = "; ".join(filter(None, [*counts, notes[0]]))
-    return Finding(texts=tuple(kept), reasons=tuple(notes))
+    return JobAnswer(texts=tuple(kept), reasons=tuple(notes))
 
 
 def _echo(claim: str, text: str, example: str) -> bool:

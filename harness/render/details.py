@@ -1,6 +1,7 @@
 """What only the full report holds: ranks, doubtful verdicts, and how to read it all."""
 
 from harness.analysis.results import Analysis, RetrievalFacts
+from harness.metrics import METRICS
 from harness.render.blocks import Block, Cell, Column, Line, Section, Table, Tone
 from harness.render.wording import Words
 
@@ -74,8 +75,6 @@ def reading(analysis: Analysis, words: Words) -> Section:
     keys = ("metric", "name", "layer", "direction", "meaning")
     rows = []
     for metric in analysis.means:
-        base = metric.metric.partition("@")[0]
-        meanings = words.texts["meanings"]
         better = DIRECTIONS[metric.higher_is_better]
         rows.append(
             (
@@ -83,8 +82,15 @@ def reading(analysis: Analysis, words: Words) -> Section:
                 Cell(metric.metric),
                 Cell(words.get("layers", metric.layer.value)),
                 Cell(words.get("directions", better)),
-                Cell(meanings.get(metric.metric, meanings.get(base, ""))),
+                Cell(meaning(metric.metric, words)),
             )
         )
     columns = tuple(Column(words.get("columns", key)) for key in keys)
     return Section("reading", words.get("headings", "reading"), (Table(columns, tuple(rows)),))
+
+
+def meaning(metric: str, words: Words) -> str:
+    """Return what a metric measures: translated, else the first line of its docstring."""
+    meanings, base = words.texts["meanings"], metric.partition("@")[0]
+    described = METRICS[metric].about if metric in METRICS else ""
+    return meanings.get(metric) or meanings.get(base) or described

@@ -81,7 +81,7 @@ def study_facts(settings: Report, how: Composition, runs: Sequence[Run]) -> "Stu
         testset=runs[0].facts()["testset"]["name"],
         judge=settings.judge.label,
         judge_is_model=isinstance(settings.judge, ChatJudge),
-        agreement=tuple(Agreement(**asdict(measured)) for measured in settings.judge.measured),
+        agreement=tuple(Agreement(**asdict(measured)) for measured in settings.judge.accuracies),
         generators={
             run.name: made_with.generator
             for run in runs

@@ -13,8 +13,9 @@ from contextlib import closing
 from pathlib import Path
 from statistics import median
 
-from harness.judge.cases import Job, Kind
 from harness.judge.chat_judge import schema
+from harness.judge.checks import CheckKind
+from harness.judge.jobs import Job
 from harness.judge.prompt import inputs, prompt
 from harness.llm import Calls, OpenAIChat, Request
 
@@ -25,7 +26,7 @@ ROUNDS, SIZE = 5, 200
 def request(number: int) -> Request:
     """Return a request of the kind that evaluation sends most."""
     text = f"第{number}句說明沿岸的潮汐與霧日。" * 36
-    job = Job(Kind.ENTAILMENT, text=text, items=(f"{number}號塔高20公尺。", "塔為白色。"))
+    job = Job(CheckKind.ENTAILMENT, text=text, items=(f"{number}號塔高20公尺。", "塔為白色。"))
     messages = prompt("zh_hant", job.kind).messages(inputs(job))
     return Request(messages, schema(job), max_tokens=1024)
 

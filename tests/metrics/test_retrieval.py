@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.metrics import METRICS, Scored
+from harness.metrics import METRICS, MetricValue
 from harness.metrics.evidence import Evidence
 from harness.metrics.retrieval import context_precision
 from harness.records import Status
@@ -50,7 +50,7 @@ def test_share_is_not_average_precision(evidence: Make) -> None:
 
     assert by_rank.score(last).value == pytest.approx(0.174, abs=5e-4)
     assert by_rank.score(first).value == 1.0
-    assert share.score(last) == share.score(first) == Scored(2 / 9, 9)
+    assert share.score(last) == share.score(first) == MetricValue(2 / 9, 9)
     assert "rank" in by_rank.about
     assert "whatever their rank" in share.about
 
@@ -65,24 +65,24 @@ def test_context_recall_counts_reference_claims(evidence: Make) -> None:
     """Three of four claims of the reference stand in the passages; one is contradicted there."""
     scored = METRICS["context_recall"].score(evidence(reference_in_context="EECE"))
 
-    assert scored == Scored(0.75, 4)
+    assert scored == MetricValue(0.75, 4)
 
 
 def test_claim_recall_asks_single_passages(evidence: Make) -> None:
     """A claim counts where one passage entails it; the passage share is the other direction."""
     known = evidence(reference_in_passages="ENN NEN NNN")
 
-    assert METRICS["claim_recall"].score(known) == Scored(2 / 3, 3)
-    assert METRICS["context_precision@ragchecker"].score(known) == Scored(2 / 3, 3)
+    assert METRICS["claim_recall"].score(known) == MetricValue(2 / 3, 3)
+    assert METRICS["context_precision@ragchecker"].score(known) == MetricValue(2 / 3, 3)
 
 
 def test_no_passages_is_no_zero(evidence: Make) -> None:
     """Where nothing was retrieved there is no precision to speak of."""
     none = evidence(passage_useful="")
 
-    assert METRICS["context_precision"].score(none) == Scored(None, 0, Status.NO_PASSAGES)
+    assert METRICS["context_precision"].score(none) == MetricValue(None, 0, Status.NO_PASSAGES)
 
 
 def test_computed_alone(evidence: Make) -> None:
     """The formula is a plain function of an array."""
-    assert context_precision(evidence(passage_useful="NE").passage_useful) == Scored(0.5, 2)
+    assert context_precision(evidence(passage_useful="NE").passage_useful) == MetricValue(0.5, 2)

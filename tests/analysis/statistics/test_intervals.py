@@ -99,3 +99,8 @@ def test_wilson_contains_the_share(hits: int) -> None:
 
     assert 0 <= low <= hits / 12 + 1e-9 <= high + 2e-9 <= 1 + 2e-9
     assert wilson_interval(0, 0) == (0.0, 1.0)
+
+
+def test_wilson_by_hand() -> None:
+    """8 of 24: centre (1/3 + 3.8415/48) / 1.16006 = 0.3563, half-width 0.1766."""
+    assert wilson_interval(8, 24) == pytest.approx((0.1797, 0.5329), abs=1e-4)

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harness.judge import Case, ChatJudge, CustomCheck, OverlapJudge, Planned
-from harness.judge.cases import Job, Kind
+from harness.judge import Case, ChatJudge, CustomCheck, OverlapJudge, PlannedCall
+from harness.judge.checks import CheckKind
+from harness.judge.jobs import Job
 from harness.llm import Calls
 from tests.judge.conftest import ScriptedChat
 
@@ -13,8 +14,10 @@ Build = Callable[..., ChatJudge]
 Other = Callable[..., Case]
 
 
-def plan(judge: ChatJudge, cases: list[Case], folder: Path, *checks: str) -> list[list[Planned]]:
-    return judge.planned(cases, checks, Calls(folder, "read"))
+def plan(
+    judge: ChatJudge, cases: list[Case], folder: Path, *checks: str
+) -> list[list[PlannedCall]]:
+    return judge.planned_calls(cases, checks, Calls(folder, "read"))
 
 
 def test_nothing_is_asked(chat_judge: Build, case: Case, tmp_path: Path) -> None:
@@ -63,8 +66,8 @@ def test_a_repair_that_was_not_asked_leaves_the_rest_reckoned(
     """A first reply alone, unreadable, does not tell what the claims will be."""
 
     judge = chat_judge(lambda _: "no JSON")
-    job = Job(Kind.CLAIMS, case.question, case.response)
-    judge.chat.complete(judge.ask(job).request, Calls(tmp_path))
+    job = Job(CheckKind.CLAIMS, case.question, case.response)
+    judge.chat.complete(judge.request_for(job).request, Calls(tmp_path))
 
     (rows,) = plan(judge, [case], tmp_path, "response_in_context")
     assert [(row.known, row.exact) for row in rows] == [(True, True), (False, False)]
@@ -112,12 +115,12 @@ def test_samples_are_a_call_each_elsewhere(chat_judge: Build, case: Case, tmp_pa
 
 
 def test_own_check_is_planned(chat_judge: Build, case: Case, tmp_path: Path) -> None:
-    """A check of one's own stands under its name."""
+    """A custom check stands under its name."""
     dated = CustomCheck("dated", "Dated?", ("passage",), ("yes", "no"), "yes")
-    (rows,) = chat_judge().planned([case], [], Calls(tmp_path, "read"), [dated])
+    (rows,) = chat_judge().planned_calls([case], [], Calls(tmp_path, "read"), [dated])
     assert [row.check for row in rows] == ["dated", "dated"]
 
 
 def test_no_model_no_bill(case: Case) -> None:
     """The embedded judge plans nothing."""
-    assert OverlapJudge().planned([case], ["passage_useful"], Calls(None, "read")) == [[]]
+    assert OverlapJudge().planned_calls([case], ["passage_useful"], Calls(None, "read")) == [[]]

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from harness.metrics import AXES, METRICS, Scored, assemble
+from harness.metrics import AXES, METRICS, MetricValue, assemble
 from harness.records import Passage, Question, Response, Status, Verdict
 
 Row = Callable[..., Verdict]
@@ -101,8 +101,8 @@ def test_failed_system_is_not_judged(question: Question, response: Response, ver
 
     assert all(known.missing[field] is Status.NOT_ANSWERED for field in AXES)
     assert known.missing["passages_returned"] is Status.NOT_ANSWERED
-    assert METRICS["answer_match"].score(known) == Scored(0.0)
-    assert METRICS["refusal"].score(known) == Scored(None, None, Status.NOT_ANSWERED)
+    assert METRICS["answer_match"].score(known) == MetricValue(0.0)
+    assert METRICS["refusal"].score(known) == MetricValue(None, None, Status.NOT_ANSWERED)
 
 
 def test_no_claims_is_a_count(question: Question, response: Response, verdict: Row) -> None:
@@ -118,7 +118,7 @@ def test_no_claims_is_a_count(question: Question, response: Response, verdict: R
     assert known.response_in_context.shape == (0,)
     assert known.response_in_passages is not None
     assert known.response_in_passages.shape == (0, 3)
-    assert METRICS["faithfulness"].score(known) == Scored(None, 0, Status.NO_CLAIMS)
+    assert METRICS["faithfulness"].score(known) == MetricValue(None, 0, Status.NO_CLAIMS)
 
 
 def test_no_passages_is_a_count(question: Question, response: Response, verdict: Row) -> None:
@@ -148,8 +148,8 @@ def test_no_reverse_question_is_a_count(
     known = assemble(response, question, rows)
 
     reason = Status.NO_REVERSE_QUESTIONS
-    assert METRICS["answer_relevancy"].score(known) == Scored(None, 0, reason)
-    assert METRICS["answer_relevancy@ragas043"].score(known) == Scored(0.0, 0, reason)
+    assert METRICS["answer_relevancy"].score(known) == MetricValue(None, 0, reason)
+    assert METRICS["answer_relevancy@ragas043"].score(known) == MetricValue(0.0, 0, reason)
 
 
 def test_check_that_failed_as_a_whole(question: Question, response: Response, verdict: Row) -> None:
@@ -218,7 +218,7 @@ def test_two_verdicts_for_five_claims(question: Question, response: Response, ve
 
     known = assemble(with_passages(response, 1), question, rows)
 
-    assert METRICS["faithfulness"].score(known) == Scored(None, None, Status.JUDGE_INCOMPLETE)
+    assert METRICS["faithfulness"].score(known) == MetricValue(None, None, Status.JUDGE_INCOMPLETE)
     assert METRICS["faithfulness@ragas043"].score(known).value is None
 
 
@@ -285,7 +285,7 @@ def test_a_cut_answer_is_not_scored() -> None:
     evidence = assemble(response, question, [useful])
 
     for name in ("answer_match", "faithfulness", "answer_relevancy"):
-        assert METRICS[name].score(evidence) == Scored(None, None, Status.CONTEXT_OVERFLOW)
+        assert METRICS[name].score(evidence) == MetricValue(None, None, Status.CONTEXT_OVERFLOW)
     assert METRICS["context_precision"].score(evidence).value == 1.0
 
 
@@ -298,3 +298,34 @@ def test_nothing_is_retrieved_for_a_question_without_an_answer() -> None:
     found = METRICS["context_precision"].score(assemble(response, question, [useless]))
 
     assert (found.value, found.status) == (None, Status.NO_REFERENCE_CLAIMS)
+
+
+def test_refusal_and_cut_reply_have_two_reasons(
+    question: Question, response: Response, verdict: Row
+) -> None:
+    """No claims, and claims that could not be read, have different reasons."""
+    refused = assemble(response, question, [verdict("claims_response", -1, error="no_claims")])
+    cut = assemble(response, question, [verdict("claims_response", -1, error="judge_unparsable")])
+
+    assert METRICS["faithfulness"].score(refused).status is Status.NO_CLAIMS
+    assert METRICS["faithfulness"].score(cut).status is Status.JUDGE_UNPARSABLE
+
+
+def test_apology_instead_of_verdicts(question: Question, response: Response, verdict: Row) -> None:
+    """Three claims and a reply that is no verdict: NA, never 1.0."""
+    rows = [verdict("claims_response", item, text="句") for item in range(3)]
+    rows.append(verdict("response_in_context", -1, error="judge_unparsable"))
+
+    scored = METRICS["faithfulness"].score(assemble(response, question, rows))
+
+    assert (scored.value, scored.status) == (None, Status.JUDGE_UNPARSABLE)
+
+
+def test_a_passage_without_a_label(question: Question, response: Response, verdict: Row) -> None:
+    """Passages are counted as they were returned; one without a label makes the metric NA."""
+    passages = tuple(Passage(f"d#1.{i}", "d", 1, "text", "甲") for i in (1, 2))
+    rows = [verdict("passage_useful", 0, label=1)]
+
+    known = assemble(replace(response, passages=passages), question, rows)
+
+    assert METRICS["context_precision"].score(known).status is Status.JUDGE_INCOMPLETE

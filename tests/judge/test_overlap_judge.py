@@ -67,16 +67,16 @@ def test_it_cannot_ask_back(case: Case, calls: Calls) -> None:
 
 def test_measured_accuracy_belongs_to_the_shipped_thresholds() -> None:
     """A judge with other thresholds does not claim the accuracy that was measured."""
-    assert str(OverlapJudge().measured[0]) == (
+    assert str(OverlapJudge().accuracies[0]) == (
         "entailment (en): 0.52 right [0.46, 0.57], n=310, always the commoner label 0.72, "
         "AUC 0.59; ExpertQA, experts"
     )
-    assert OverlapJudge(entailed_from=0.9).measured == ()
+    assert OverlapJudge(entailed_from=0.9).accuracies == ()
 
 
 def test_measured_intervals_hold_their_accuracy() -> None:
     """Each figure is a share within its own interval."""
-    for found in OverlapJudge().measured:
+    for found in OverlapJudge().accuracies:
         assert 0 <= found.low <= found.accuracy <= found.high <= 1
 
 
@@ -105,4 +105,4 @@ def test_another_label_is_the_same_judge() -> None:
 
     assert named.label == "second"
     assert named.identity() == OverlapJudge().identity()
-    assert named.measured == OverlapJudge().measured
+    assert named.accuracies == OverlapJudge().accuracies

@@ -2,18 +2,22 @@ import json
 
 import pytest
 
-from harness.judge.cases import Job, Kind
+from harness.errors import ConfigError
 from harness.judge.chat_judge import LABELS, schema
-from harness.judge.prompt import NAMES, fenced, inputs, prompt
+from harness.judge.checks import CheckKind
+from harness.judge.jobs import Job
+from harness.judge.prompt import ALIASES, fenced, inputs, language, languages, prompt
 from harness.judge.reply import read_reply
 
-each_language = pytest.mark.parametrize("language", NAMES)
-each_kind = pytest.mark.parametrize("kind", [kind for kind in Kind if kind != Kind.OWN_CHECK])
+each_language = pytest.mark.parametrize("language", languages())
+each_kind = pytest.mark.parametrize(
+    "kind", [kind for kind in CheckKind if kind != CheckKind.CUSTOM_CHECK]
+)
 
 
 @each_language
 @each_kind
-def test_slots_equal_those_of_english(language: str, kind: Kind) -> None:
+def test_slots_equal_those_of_english(language: str, kind: CheckKind) -> None:
     """A translated example has the inputs and the reply of the English one."""
 
     def shape(name: str) -> list[list[list[str]]]:
@@ -24,7 +28,7 @@ def test_slots_equal_those_of_english(language: str, kind: Kind) -> None:
 
 @each_language
 @each_kind
-def test_examples_have_the_inputs_of_a_job(language: str, kind: Kind) -> None:
+def test_examples_have_the_inputs_of_a_job(language: str, kind: CheckKind) -> None:
     """The model sees its question in the form of the worked examples."""
     shown = inputs(Job(kind, items=("one",)))
     for given, _ in prompt(language, kind).examples:
@@ -36,7 +40,7 @@ def test_examples_have_the_inputs_of_a_job(language: str, kind: Kind) -> None:
 
 @each_language
 @each_kind
-def test_examples_fit_the_schema(language: str, kind: Kind) -> None:
+def test_examples_fit_the_schema(language: str, kind: CheckKind) -> None:
     """Every worked reply would be accepted, and shows every label."""
     shown = set()
     for given, reply in prompt(language, kind).examples:
@@ -72,7 +76,7 @@ def test_frame_of_one_s_own_check_has_its_slots(language: str) -> None:
 
 @each_language
 @each_kind
-def test_instructions_name_the_inputs(language: str, kind: Kind) -> None:
+def test_instructions_name_the_inputs(language: str, kind: CheckKind) -> None:
     """Every input that is sent is explained."""
     for name in inputs(Job(kind, items=("one",))):
         assert f"`{name}`" in prompt(language, kind).instructions
@@ -91,8 +95,8 @@ def test_instructions_name_the_inputs(language: str, kind: Kind) -> None:
 )
 def test_the_fence_cannot_be_closed_from_inside(text: str) -> None:
     """Whatever stands in a passage, it stays one string in the one object that comes last."""
-    job = Job(Kind.USEFULNESS, question=text, reference=text, items=(text, "b"))
-    last = prompt("en", Kind.USEFULNESS).messages(inputs(job))[-1]
+    job = Job(CheckKind.USEFULNESS, question=text, reference=text, items=(text, "b"))
+    last = prompt("en", CheckKind.USEFULNESS).messages(inputs(job))[-1]
 
     assert last.role == "user"
     assert last.content.encode("utf-8")
@@ -112,5 +116,31 @@ def test_small_is_written_as_it_is() -> None:
 
 def test_the_premise_stands_before_the_claims() -> None:
     """Two requests about one text share their beginning, which servers need not read twice."""
-    job = Job(Kind.ENTAILMENT, text="long", items=("a",))
+    job = Job(CheckKind.ENTAILMENT, text="long", items=("a",))
     assert list(inputs(job)) == ["text", "claims"]
+
+
+@pytest.mark.parametrize("name", ["Chinese", "chinese", "zh", "ZH-TW", "zh_hant", " zh-Hant "])
+def test_traditional_chinese_has_many_names(name: str) -> None:
+    """However it is spelt, Chinese without a script means Traditional Chinese."""
+    assert language(name) == "zh_hant"
+
+
+@pytest.mark.parametrize(("name", "meant"), [("zh-CN", "zh_hans"), ("EN", "en"), ("JP", "ja")])
+def test_other_languages(name: str, meant: str) -> None:
+    """A region tells the script, and case does not matter."""
+    assert language(name) == meant
+
+
+def test_unknown_language_lists_the_choices() -> None:
+    """A language without prompts is an error that names those with."""
+    with pytest.raises(ConfigError, match=r"klingon.*known: en, ja, zh_hans, zh_hant"):
+        language("klingon")
+
+
+def test_every_alias_is_of_one_language() -> None:
+    """An alias leads to a language that has prompts, and to one only."""
+    names = [name for names in ALIASES.values() for name in names]
+
+    assert set(ALIASES) <= set(languages())
+    assert len(names) == len(set(names))

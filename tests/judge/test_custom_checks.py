@@ -36,7 +36,7 @@ def test_one_label_counts_1(
 ) -> None:
     """The verdict is a row like any other, under the check's own name."""
     judge = chat_judge(says(word))
-    (rows,) = judge.judge([case], [], calls, own=[cites])
+    (rows,) = judge.judge([case], [], calls, custom=[cites])
     assert [(r.check, r.item, r.against, r.label, r.reason, r.error) for r in rows] == [
         ("cites_source", 0, -1, label, "r", None)
     ]
@@ -47,7 +47,7 @@ def test_only_its_inputs_are_shown(
 ) -> None:
     """The model sees the question, the verdicts to choose from, and the inputs that are named."""
     judge = chat_judge(says("names_it"))
-    judge.judge([case], [], calls, own=[cites])
+    judge.judge([case], [], calls, custom=[cites])
 
     (request,) = judge.chat.asked
     assert "Does the response name its source?" in request.messages[0].content
@@ -63,7 +63,7 @@ def test_what_it_does_not_look_at_costs_nothing(
 ) -> None:
     """Two variants that differ in their passages alone are asked about once."""
     judge = chat_judge(says("names_it"))
-    judge.judge([other(), other(passages=("別的。",))], [], calls, own=[cites])
+    judge.judge([other(), other(passages=("別的。",))], [], calls, custom=[cites])
     assert len(judge.chat.asked) == 1
 
 
@@ -75,7 +75,7 @@ def test_each_passage_by_itself(chat_judge: Build, case: Case, calls: Calls) -> 
         passage = json.loads(request.messages[-1].content)["passage"]
         return says("yes" if "休館" in passage else "no")(request)
 
-    (rows,) = chat_judge(script).judge([case], [], calls, own=[dated])
+    (rows,) = chat_judge(script).judge([case], [], calls, custom=[dated])
     assert [(row.item, row.label) for row in rows] == [(0, 0), (1, 1)]
 
 
@@ -83,7 +83,7 @@ def test_each_passage_by_itself(chat_judge: Build, case: Case, calls: Calls) -> 
 def test_without_passages(name: str, chat_judge: Build, other: Other, calls: Calls) -> None:
     """A check that looks at passages is NA where there are none."""
     check = CustomCheck("dated", "Dated?", (name,), ("yes", "no"), "yes")
-    (rows,) = chat_judge(says("yes")).judge([other(passages=())], [], calls, own=[check])
+    (rows,) = chat_judge(says("yes")).judge([other(passages=())], [], calls, custom=[check])
     assert [(row.item, row.error) for row in rows] == [(-1, Status.NO_PASSAGES)]
 
 
@@ -91,7 +91,7 @@ def test_all_passages_at_once(chat_judge: Build, case: Case, calls: Calls) -> No
     """With `passages` there is one label for all of them."""
     check = CustomCheck("dated", "Dated?", ("passages",), ("yes", "no"), "yes")
     judge = chat_judge(says("yes"))
-    (rows,) = judge.judge([case], [], calls, own=[check])
+    (rows,) = judge.judge([case], [], calls, custom=[check])
 
     assert [(row.item, row.label) for row in rows] == [(0, 1)]
     assert [p["id"] for p in json.loads(judge.chat.asked[0].messages[-1].content)["passages"]] == [
@@ -104,21 +104,21 @@ def test_label_outside_the_set_is_na(
     cites: CustomCheck, chat_judge: Build, case: Case, calls: Calls
 ) -> None:
     """It is validated like the built-in checks: another word is no answer, not a 0."""
-    (rows,) = chat_judge(says("perhaps")).judge([case], [], calls, own=[cites])
+    (rows,) = chat_judge(says("perhaps")).judge([case], [], calls, custom=[cites])
     assert [(row.label, row.error) for row in rows] == [(None, Status.JUDGE_UNPARSABLE)]
 
 
 def test_overlap_cannot_answer_it(cites: CustomCheck, case: Case, calls: Calls) -> None:
     """A judge without a language model says so."""
-    (rows,) = OverlapJudge().judge([case], [], calls, own=[cites])
+    (rows,) = OverlapJudge().judge([case], [], calls, custom=[cites])
     assert [row.error for row in rows] == [Status.NOT_SUPPORTED_BY_JUDGE]
 
 
 def test_taken_names_are_refused(chat_judge: Build, case: Case, calls: Calls) -> None:
-    """A check of one's own does not shadow a built-in one, nor another of its name."""
+    """A custom check does not shadow a built-in one, nor another of its name."""
     taken = CustomCheck("passage_useful", "?", ("question",), ("yes", "no"), "yes")
     with pytest.raises(ConfigError, match="passage_useful"):
-        chat_judge().judge([case], [], calls, own=[taken])
+        chat_judge().judge([case], [], calls, custom=[taken])
 
 
 @pytest.mark.parametrize(
@@ -128,10 +128,10 @@ def test_taken_names_are_refused(chat_judge: Build, case: Case, calls: Calls) ->
         ("counts: names_it", "counts: name_it", r"counts: .*did you mean 'names_it'"),
         ("[question, response]", "[responses]", r"inputs: .*did you mean 'response'"),
         ("[question, response]", "[passage, passages]", r"one by one"),
-        ("[names_it, does_not]", "[names_it]", r"two answers or more"),
+        ("[names_it, does_not]", "[names_it]", r"give two answers or more"),
         ("[names_it, does_not]", "[yes, no]", r"labels: write a list of words; quote yes"),
-        ("[names_it, does_not]", "[names_it, names_it]", r"name each word once"),
-        ("[question, response]", "[]", r"inputs: name each word once, and one at least"),
+        ("[names_it, does_not]", "[names_it, names_it]", r"each of them once"),
+        ("[question, response]", "[]", r"inputs: give at least one word, each of them once"),
         ("inputs:", "inputs: [", r"cites\.yaml: "),
     ],
 )

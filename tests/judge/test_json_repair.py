@@ -3,11 +3,11 @@ from typing import Any
 
 import pytest
 
-from harness.judge.json_repair import Mender
+from harness.judge.json_repair import JsonRepairer
 
 
 def mended(text: str) -> Any:
-    written = Mender(text, 0).run()
+    written = JsonRepairer(text, 0).run()
     return json.loads(written, strict=False) if written else None
 
 
@@ -92,23 +92,23 @@ def test_structure(text: str, value: object) -> None:
 )
 def test_text_that_ends_early(text: str, value: object) -> None:
     """Only closing braces may be missing; where anything else may be, the value is cut."""
-    mender = Mender(text, 0)
-    written = mender.run()
+    repairer = JsonRepairer(text, 0)
+    written = repairer.run()
     assert (json.loads(written) if written else None) == value
-    assert mender.cut
+    assert repairer.cut
 
 
 def test_prose_is_told_from_json() -> None:
     """A bracket behind which no key was read may be prose; one with a key was meant as JSON."""
     for text, keyed in (("{a, b}", False), ("[0, 1)", False), ('{"a": b c}', True)):
-        mender = Mender(text, 0)
-        assert mender.run() is None
-        assert (mender.keyed, mender.cut) == (keyed, False)
+        repairer = JsonRepairer(text, 0)
+        assert repairer.run() is None
+        assert (repairer.keyed, repairer.cut) == (keyed, False)
 
 
 def test_long_value_is_given_up() -> None:
     """Beyond MOST_TOKENS nothing is mended, and the value counts as JSON that cannot be read."""
-    mender = Mender("[" + "1," * 20_000 + "]", 0)
-    assert mender.run() is None
-    assert mender.keyed
-    assert mender.pos == 20_000
+    repairer = JsonRepairer("[" + "1," * 20_000 + "]", 0)
+    assert repairer.run() is None
+    assert repairer.keyed
+    assert repairer.pos == 20_000

@@ -410,7 +410,7 @@ def test_question_that_is_blank(chat_judge: Build, case: Case, calls: Calls) -> 
 
 def test_strictness_below_one_is_an_error(chat_judge: Build) -> None:
     """No reverse question cannot be asked for."""
-    with pytest.raises(ConfigError, match=r"judge\.strictness=0"):
+    with pytest.raises(ConfigError, match=r"strictness must be 1 or more \(got 0\)"):
         chat_judge(strictness=0).identity()
 
 
