@@ -68,10 +68,10 @@ MAY_ALSO = {
 """Rooms of one floor that know each other: a stage and its work, a page and what it shows."""
 
 IO = {"chromadb", "hydra", "langchain", "langchain_community", "langchain_chroma", "omegaconf",
-      "openai", "aiohttp", "pathlib", "sqlite3", "httpx", "subprocess", "os"}  # fmt: skip
+      "openai", "pathlib", "sqlite3", "httpx", "httpx2", "subprocess", "os"}  # fmt: skip
 ONLY_IN = {
     "openai": {"llm"},
-    "aiohttp": {"llm"},
+    "httpx2": {"llm"},
     "chromadb": {"systems", "sources"},
     "langchain": {"systems", "sources"},
     "langchain_chroma": {"systems", "sources"},

@@ -80,12 +80,12 @@ def test_killed_and_run_again(command: Command, study: Callable[[str], Path]) ->
 
 
 def test_two_at_once(command: Command, study: Callable[[str], Path]) -> None:
-    """Two processes on one study ask each call once between them and write the same tables."""
+    """Two processes on one study may send a call twice, and write the same tables."""
     with StubEndpoint(in_good_faith, latency=0.05) as stub:
         both, alone = study("both"), study("alone")
         processes = [start(both, stub, "judge.chat.concurrency=4") for _ in range(2)]
         assert [process.wait() for process in processes] == [0, 0]
-        assert CALLS <= len(stub.chats) <= CALLS + 4
+        assert CALLS <= len(stub.chats) <= 2 * CALLS
 
         command("evaluate", *words(alone, stub))
 
