@@ -17,7 +17,14 @@ from urllib.request import getproxies, proxy_bypass
 from harness.errors import ConfigError, EndpointError
 from harness.llm.call_store import Calls
 from harness.llm.concurrency import AnswerTimes, Pace, run
-from harness.llm.failures import Failure, RefusedError, ReplyError, one_line, read_failure, remedy
+from harness.llm.failures import (
+    EndpointFailure,
+    RefusedError,
+    ReplyError,
+    one_line,
+    read_failure,
+    remedy,
+)
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -237,7 +244,7 @@ class Endpoint:
         """How often a call is retried: not at all where several calls in a row have failed."""
         return 0 if self._failed_in_row >= GIVEN_UP_AFTER else self.address.retries
 
-    def _pause(self, failure: Failure, tries: "_Tries") -> float:
+    def _pause(self, failure: EndpointFailure, tries: "_Tries") -> float:
         """Return how long to wait before the next attempt."""
         exponent = (tries.throttled if failure.throttled else tries.failed) - 1
         backoff = min(LONGEST_BACKOFF, self.address.backoff * 2.0**exponent)
@@ -252,7 +259,7 @@ class Endpoint:
                 log.warning("%s keeps answering %s; waiting", self.address.base_url, reason)
         return pause
 
-    def _is_final(self, failure: Failure, tries: "_Tries") -> bool:
+    def _is_final(self, failure: EndpointFailure, tries: "_Tries") -> bool:
         retries = self._retries
         if failure.unreachable and not self._succeeded:
             retries = min(retries, 1)
@@ -263,11 +270,11 @@ class Endpoint:
             or tries.left <= 0.0
         )
 
-    def _without_key(self, failure: Failure) -> str:
+    def _without_key(self, failure: EndpointFailure) -> str:
         """Return the reason without the key: some endpoints send it back."""
         return failure.reason if self._key == NO_KEY else failure.reason.replace(self._key, "***")
 
-    def _final(self, failure: Failure, tries: "_Tries") -> EndpointError:
+    def _final(self, failure: EndpointFailure, tries: "_Tries") -> EndpointError:
         address = self.address
         reason = self._without_key(failure)
         message = f"{address.base_url} (model {address.model}): {reason}; " + remedy(
@@ -308,7 +315,7 @@ class _Tries:
     def any(self) -> bool:
         return self.failed + self.throttled > 0
 
-    def count(self, failure: Failure) -> None:
+    def count(self, failure: EndpointFailure) -> None:
         self.left -= time.monotonic() - self.started
         if failure.throttled:
             self.throttled += 1
