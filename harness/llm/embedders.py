@@ -15,9 +15,9 @@ from harness.llm.call_store import Calls, Vector
 from harness.llm.concurrency import submit
 from harness.llm.endpoint import endpoint
 from harness.llm.messages import call_key, token_count
+from harness.llm.processor import processor
 from harness.llm.remote import PLACE, Remote
 from harness.llm.tokens import estimate_tokens, fewest_tokens
-from harness.processor import processor
 from harness.records import Floats
 
 log = logging.getLogger(__name__)

@@ -1,8 +1,7 @@
-"""One HTTP endpoint: its address, client, attempts and deadlines."""
+"""One HTTP endpoint: its client, attempts and deadlines."""
 
 import asyncio
 import atexit
-import ipaddress
 import json
 import logging
 import os
@@ -11,10 +10,9 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
-from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 from harness.errors import ConfigError, EndpointError
+from harness.llm.address import Address
 from harness.llm.call_store import Calls
 from harness.llm.concurrency import AnswerTimes, Pace, run
 from harness.llm.failures import (
@@ -33,7 +31,6 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-OPENAI_HOST = "api.openai.com"
 GIVEN_UP_AFTER = 3
 """Calls in a row that failed with all their retries; from then on each gets one attempt."""
 REST_SECONDS = 1.0
@@ -53,63 +50,6 @@ LOOK_SECONDS = 1.0
 """How often the time limits of the attempts in flight are adjusted to the latest answers."""
 NO_KEY = "none"
 """Sent where there is no key: local servers accept anything."""
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Where an endpoint is, and its limits on time, retries and concurrency."""
-
-    base_url: str
-    model: str
-    api_key_env: str | None = None
-    """None: no key is sent, except OPENAI_API_KEY to api.openai.com and AZURE_OPENAI_API_KEY to
-    Azure."""
-    api_version: str | None = None
-    """Azure's; None: the endpoint is not Azure."""
-    concurrency: int = 8
-    loads_weights: bool = False
-    """Whether it is a local server that loads weights when asked, with one to four slots."""
-    timeout: float = 120.0
-    """Seconds for one attempt, from sending."""
-    deadline: float = 300.0
-    """Seconds for all attempts of a call together, without the pauses between them."""
-    retries: int = 5
-    backoff: float = 0.5
-    """Seconds before the first retry; doubled each time, and reduced at random by up to half."""
-
-    @property
-    def key_variable(self) -> str | None:
-        """The environment variable that holds the key."""
-        if self.api_key_env is None and self.api_version is not None:
-            return "AZURE_OPENAI_API_KEY"
-        if self.api_key_env is None and self.is_openai:
-            return "OPENAI_API_KEY"
-        return self.api_key_env
-
-    @property
-    def is_openai(self) -> bool:
-        """Whether it is OpenAI itself."""
-        return urlsplit(self.base_url).hostname == OPENAI_HOST
-
-    @property
-    def is_proxied(self) -> bool:
-        """Whether the environment names a proxy for it."""
-        parts = urlsplit(self.base_url)
-        proxies = {} if self.is_local or proxy_bypass(parts.netloc) else getproxies()
-        return bool(proxies.get(parts.scheme) or proxies.get("all"))
-
-    @property
-    def is_local(self) -> bool:
-        """Whether it is on this machine.
-
-        >>> Address("http://[::1]:8000/v1", "m").is_local
-        True
-        """
-        host = urlsplit(self.base_url).hostname or ""
-        try:
-            return host == "localhost" or ipaddress.ip_address(host).is_loopback
-        except ValueError:
-            return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from harness.analysis.findings import shown
+from harness.analysis.findings.listing import shown
 from harness.analysis.results import Analysis, Change, Contrast, Difference
 
 Row = dict[str, object]

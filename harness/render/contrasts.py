@@ -9,7 +9,7 @@ from harness.analysis.results import (
     PassageChange,
     Transition,
 )
-from harness.analysis.tables import RIGHT, UNTESTED
+from harness.analysis.study_table import RIGHT, UNTESTED
 from harness.render.blocks import Block, Cell, Column, Heading, Line, Section, Table, Tone
 from harness.render.differences import NAMED, measured, turned
 from harness.render.interactions import change

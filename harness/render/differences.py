@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from harness.analysis.results import Contrast, Difference, Verdict
-from harness.analysis.tables import RIGHT
+from harness.analysis.study_table import RIGHT
 from harness.render.blocks import Block, Cell, Column, Line, Table, Tone
 from harness.render.kinds import Kinds, title
 from harness.render.quantities import (

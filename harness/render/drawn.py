@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from harness.analysis.results import Analysis, Contrast, Curve, Difference
-from harness.analysis.tables import RIGHT
+from harness.analysis.study_table import RIGHT
 from harness.render.contrasts import header
 from harness.render.kinds import Kinds, kinds_of, title
 from harness.render.plain import one_line

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from harness.analysis.results import Analysis, Difference, MeanCell, MetricMeans
-from harness.analysis.tables import RIGHT
+from harness.analysis.study_table import RIGHT
 from harness.records import Layer
 from harness.render.facts import StudyFacts
 from harness.render.interactions import change

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from harness.analysis.findings import plain as plain_number
+from harness.analysis.findings.listing import plain as plain_number
 from harness.analysis.results import Analysis
 from harness.records import Status
 from harness.render.compared_tables import (

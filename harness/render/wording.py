@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, cast
 
-from harness.analysis.findings import shown
+from harness.analysis.findings.listing import shown
 from harness.render.quantities import STYLES, Number
 
 LANGUAGES: dict[str, str] = {"en": "en", "ja": "ja", "zh_hant": "zh_hant", "zh_hans": "zh_hant"}

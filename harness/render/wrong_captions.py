@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from harness.analysis.captions import OnWrongCaption
+from harness.analysis.suspects import OnWrongCaption
 from harness.render.blocks import Items, Line, Section, Tone
 from harness.render.wording import Words
 

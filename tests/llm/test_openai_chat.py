@@ -217,9 +217,7 @@ def test_samples_one_by_one_where_n_is_refused(
     assert calls.asked == calls.sent - (refusal.status != 200)
 
 
-def test_refusal_for_another_reason(
-    calls: Calls, chat_at: MakeChat, ask: MakeRequest
-) -> None:
+def test_refusal_for_another_reason(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
     """A request that is refused without `n` too is a failure, and `n` is tried again later."""
     with StubEndpoint(Reply(status=422, error="no")) as stub:
         chat = chat_at(stub)

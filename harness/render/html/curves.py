@@ -7,7 +7,7 @@ import numpy as np
 
 from harness.analysis.means import mean_interval
 from harness.analysis.results import Analysis, Curve
-from harness.analysis.tables import RIGHT
+from harness.analysis.study_table import RIGHT
 from harness.records import Score
 from harness.render.kinds import kinds_of, title
 from harness.render.quantities import mean, quantity

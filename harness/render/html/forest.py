@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.analysis.results import Analysis, Contrast, Difference, Verdict
-from harness.analysis.tables import RIGHT
+from harness.analysis.study_table import RIGHT
 from harness.render.blocks import Cell, Line
 from harness.render.contrasts import header, said_of
 from harness.render.differences import cells_of
