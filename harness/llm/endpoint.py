@@ -1,8 +1,7 @@
-"""One HTTP endpoint: its address, client, attempts and deadlines."""
+"""One HTTP endpoint: its client, attempts and deadlines."""
 
 import asyncio
 import atexit
-import ipaddress
 import json
 import logging
 import os
@@ -11,13 +10,19 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
-from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 from harness.errors import ConfigError, EndpointError
+from harness.llm.address import Address
 from harness.llm.call_store import Calls
 from harness.llm.concurrency import AnswerTimes, Pace, run
-from harness.llm.failures import Failure, RefusedError, ReplyError, one_line, read_failure, remedy
+from harness.llm.failures import (
+    EndpointFailure,
+    RefusedError,
+    ReplyError,
+    one_line,
+    read_failure,
+    remedy,
+)
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -26,7 +31,6 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-OPENAI_HOST = "api.openai.com"
 GIVEN_UP_AFTER = 3
 """Calls in a row that failed with all their retries; from then on each gets one attempt."""
 REST_SECONDS = 1.0
@@ -46,63 +50,6 @@ LOOK_SECONDS = 1.0
 """How often the time limits of the attempts in flight are adjusted to the latest answers."""
 NO_KEY = "none"
 """Sent where there is no key: local servers accept anything."""
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Where an endpoint is, and its limits on time, retries and concurrency."""
-
-    base_url: str
-    model: str
-    api_key_env: str | None = None
-    """None: no key is sent, except OPENAI_API_KEY to api.openai.com and AZURE_OPENAI_API_KEY to
-    Azure."""
-    api_version: str | None = None
-    """Azure's; None: the endpoint is not Azure."""
-    concurrency: int = 8
-    loads_weights: bool = False
-    """Whether it is a local server that loads weights when asked, with one to four slots."""
-    timeout: float = 120.0
-    """Seconds for one attempt, from sending."""
-    deadline: float = 300.0
-    """Seconds for all attempts of a call together, without the pauses between them."""
-    retries: int = 5
-    backoff: float = 0.5
-    """Seconds before the first retry; doubled each time, and reduced at random by up to half."""
-
-    @property
-    def key_variable(self) -> str | None:
-        """The environment variable that holds the key."""
-        if self.api_key_env is None and self.api_version is not None:
-            return "AZURE_OPENAI_API_KEY"
-        if self.api_key_env is None and self.is_openai:
-            return "OPENAI_API_KEY"
-        return self.api_key_env
-
-    @property
-    def is_openai(self) -> bool:
-        """Whether it is OpenAI itself."""
-        return urlsplit(self.base_url).hostname == OPENAI_HOST
-
-    @property
-    def is_proxied(self) -> bool:
-        """Whether the environment names a proxy for it."""
-        parts = urlsplit(self.base_url)
-        proxies = {} if self.is_local or proxy_bypass(parts.netloc) else getproxies()
-        return bool(proxies.get(parts.scheme) or proxies.get("all"))
-
-    @property
-    def is_local(self) -> bool:
-        """Whether it is on this machine.
-
-        >>> Address("http://[::1]:8000/v1", "m").is_local
-        True
-        """
-        host = urlsplit(self.base_url).hostname or ""
-        try:
-            return host == "localhost" or ipaddress.ip_address(host).is_loopback
-        except ValueError:
-            return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +184,7 @@ class Endpoint:
         """How often a call is retried: not at all where several calls in a row have failed."""
         return 0 if self._failed_in_row >= GIVEN_UP_AFTER else self.address.retries
 
-    def _pause(self, failure: Failure, tries: "_Tries") -> float:
+    def _pause(self, failure: EndpointFailure, tries: "_Tries") -> float:
         """Return how long to wait before the next attempt."""
         exponent = (tries.throttled if failure.throttled else tries.failed) - 1
         backoff = min(LONGEST_BACKOFF, self.address.backoff * 2.0**exponent)
@@ -252,7 +199,7 @@ class Endpoint:
                 log.warning("%s keeps answering %s; waiting", self.address.base_url, reason)
         return pause
 
-    def _is_final(self, failure: Failure, tries: "_Tries") -> bool:
+    def _is_final(self, failure: EndpointFailure, tries: "_Tries") -> bool:
         retries = self._retries
         if failure.unreachable and not self._succeeded:
             retries = min(retries, 1)
@@ -263,11 +210,11 @@ class Endpoint:
             or tries.left <= 0.0
         )
 
-    def _without_key(self, failure: Failure) -> str:
+    def _without_key(self, failure: EndpointFailure) -> str:
         """Return the reason without the key: some endpoints send it back."""
         return failure.reason if self._key == NO_KEY else failure.reason.replace(self._key, "***")
 
-    def _final(self, failure: Failure, tries: "_Tries") -> EndpointError:
+    def _final(self, failure: EndpointFailure, tries: "_Tries") -> EndpointError:
         address = self.address
         reason = self._without_key(failure)
         message = f"{address.base_url} (model {address.model}): {reason}; " + remedy(
@@ -308,7 +255,7 @@ class _Tries:
     def any(self) -> bool:
         return self.failed + self.throttled > 0
 
-    def count(self, failure: Failure) -> None:
+    def count(self, failure: EndpointFailure) -> None:
         self.left -= time.monotonic() - self.started
         if failure.throttled:
             self.throttled += 1

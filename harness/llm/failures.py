@@ -49,7 +49,7 @@ class RefusedError(EndpointError):
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class EndpointFailure:
     """One attempt that failed."""
 
     reason: str
@@ -67,6 +67,8 @@ class Failure:
     """What the user can do, where the status does not say it."""
     too_long: bool = False
     """The prompt does not fit the model's context window."""
+    everywhere: bool = False
+    """Every other request to the endpoint would fail too."""
 
     @property
     def throttled(self) -> bool:
@@ -76,10 +78,10 @@ class Failure:
     @property
     def hopeless(self) -> bool:
         """Whether every other request would fail too: wrong key, no such model, no credit."""
-        return not self.retry and (bool(self.remedy) or self.status in (401, 404, 407, 429))
+        return not self.retry and (self.everywhere or self.status in (401, 404, 407, 429))
 
 
-def read_failure(error: Exception, seconds: float) -> Failure | None:
+def read_failure(error: Exception, seconds: float) -> EndpointFailure | None:
     """Return what the exception of an attempt means; None where the endpoint did not cause it.
 
     Args:
@@ -87,12 +89,12 @@ def read_failure(error: Exception, seconds: float) -> Failure | None:
         seconds: How long the attempt was allowed to take.
     """
     if isinstance(error, TimeoutError):
-        return Failure(f"no reply within {seconds:g} s", timed_out=True)
+        return EndpointFailure(f"no reply within {seconds:g} s", timed_out=True)
     if isinstance(error, ReplyError):
-        return Failure(f"not a reply of this protocol: {error}")
+        return EndpointFailure(f"not a reply of this protocol: {error}")
     if isinstance(error, OversizedReplyError):
         remedy = "is base_url the address of a model server? an embedder's batch_size may be lower"
-        return Failure(str(error), retry=False, remedy=remedy)
+        return EndpointFailure(str(error), retry=False, remedy=remedy)
     from openai import APIConnectionError, APIStatusError
 
     if isinstance(error, APIStatusError):
@@ -102,7 +104,7 @@ def read_failure(error: Exception, seconds: float) -> Failure | None:
     return None
 
 
-def remedy(failure: Failure, model: str, api_key_env: str | None, proxied: bool) -> str:
+def remedy(failure: EndpointFailure, model: str, api_key_env: str | None, proxied: bool) -> str:
     """Return what the user can do about it.
 
     Args:
@@ -145,19 +147,20 @@ def one_line(text: str, longest: int = 300) -> str:
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
-def _refusal(error: "APIStatusError") -> Failure:
+def _refusal(error: "APIStatusError") -> EndpointFailure:
     status, headers, text = error.status_code, error.response.headers, error.response.text
     if 300 <= status < 400:
-        reason = f"HTTP {status}: redirect to {one_line(headers.get('location', 'elsewhere'))}"
+        target = headers.get("location", "another address").partition("?")[0]
+        reason = f"HTTP {status}: redirect to {one_line(_without_password(target))}"
         remedy = "redirects are not followed; set base_url to the address that answers"
-        return Failure(_without_password(reason), status, retry=False, remedy=remedy)
+        return EndpointFailure(reason, status, retry=False, remedy=remedy, everywhere=True)
     reason = f"HTTP {status}: {one_line(_message(text))}"
     wait = _retry_after(headers)
     exhausted = "insufficient_quota" in text or (wait or 0.0) > LONGEST_WAIT
     too_long = status != 429 and _OVERFLOW.search(reason) is not None
     passing = status in (408, 409, 425, 429) or status >= 500
     retry = passing and not too_long and not _ONE_CHOICE.search(reason)
-    return Failure(reason, status, retry and not exhausted, wait, too_long=too_long)
+    return EndpointFailure(reason, status, retry and not exhausted, wait, too_long=too_long)
 
 
 def _message(text: str) -> str:
@@ -194,7 +197,7 @@ def _seconds_until(date: str) -> float | None:
         return None
 
 
-def _broken_connection(error: Exception) -> Failure:
+def _broken_connection(error: Exception) -> EndpointFailure:
     import socket
     import ssl
 
@@ -205,20 +208,21 @@ def _broken_connection(error: Exception) -> Failure:
         if isinstance(cause, ssl.SSLCertVerificationError):
             reason = f"its certificate cannot be verified: {one_line(str(cause))}"
             remedy = "set SSL_CERT_FILE to the file of your own authority, or correct base_url"
-            return Failure(reason, retry=False, remedy=remedy)
+            return EndpointFailure(reason, retry=False, remedy=remedy, everywhere=True)
         if isinstance(cause, httpx2.ProxyError):
             found = re.match(r"\d{3}\b", str(cause))
             status = int(found[0]) if found else None
             refusal = f"HTTP {status}" if found else one_line(_without_password(str(cause)))
             retry = status is not None and status >= 500
-            return Failure(f"the proxy refuses: {refusal}", status, retry, remedy=PROXY)
+            reason = f"the proxy refuses: {refusal}"
+            return EndpointFailure(reason, status, retry, remedy=PROXY, everywhere=True)
         if isinstance(cause, socket.gaierror):
-            return Failure("no such host", unreachable=True)
+            return EndpointFailure("no such host", unreachable=True)
         if isinstance(cause, ConnectionRefusedError):
-            return Failure("connection refused", unreachable=True)
+            return EndpointFailure("connection refused", unreachable=True)
     cause = causes[1] if len(causes) > 1 else error
     reason = _without_password(str(cause)) or type(cause).__name__
-    return Failure(f"the connection failed: {one_line(reason)}")
+    return EndpointFailure(f"the connection failed: {one_line(reason)}")
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

@@ -7,17 +7,15 @@ it, when the first request is sent.
 import logging
 import os
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
 from openai import AsyncAzureOpenAI, AsyncOpenAI
 
 from harness.errors import ConfigError
+from harness.llm.address import Address
 from harness.llm.failures import OversizedReplyError
-
-if TYPE_CHECKING:
-    from harness.llm.endpoint import Address
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +55,7 @@ class LimitedClient(httpx2.AsyncClient):
         )
 
 
-def open_client(address: "Address", key: str) -> AsyncOpenAI:
+def open_client(address: Address, key: str) -> AsyncOpenAI:
     """Return the client for an address.
 
     Address and key come from the configuration alone: OPENAI_BASE_URL, AZURE_OPENAI_ENDPOINT and
@@ -92,7 +90,7 @@ def open_client(address: "Address", key: str) -> AsyncOpenAI:
     return client
 
 
-def _http_client(address: "Address") -> LimitedClient:
+def _http_client(address: Address) -> LimitedClient:
     limits = httpx2.Limits(max_connections=None, max_keepalive_connections=0)
     # With a transport given, httpx2 ignores the proxies of the environment.
     transport = httpx2.AsyncHTTPTransport(limits=limits) if address.is_local else None

@@ -8,9 +8,10 @@ from enum import Enum
 from typing import Any, TypeVar
 
 from harness.errors import ConfigError
+from harness.llm.address import Address
 from harness.llm.call_store import Calls
 from harness.llm.concurrency import run
-from harness.llm.endpoint import Address, Endpoint, Served, endpoint, habits
+from harness.llm.endpoint import Endpoint, Served, endpoint, habits
 from harness.llm.failures import RefusedError
 from harness.llm.messages import (
     Completion,

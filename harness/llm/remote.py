@@ -4,13 +4,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
-from urllib.parse import urlsplit
 
 from harness.errors import ConfigError, ContextOverflowError
+from harness.llm.address import Address, is_address
 from harness.llm.call_store import Calls
 from harness.llm.chat import Chat
 from harness.llm.context_window import check_after, check_before
-from harness.llm.endpoint import Address, Endpoint, endpoint
+from harness.llm.endpoint import Endpoint, endpoint
 from harness.llm.failures import RefusedError
 from harness.llm.messages import Completion, Request
 
@@ -172,24 +172,6 @@ class RemoteChat(Remote, Chat):
         read = completions[0].input_tokens
         check_after(request, read, self.context, self.label, self.context_in_force)
         return completions
-
-
-def is_address(base_url: str) -> bool:
-    """Say whether a base URL names a host, and a path that can be extended.
-
-    A user or password in it would be written down with the run.
-
-    >>> is_address("http://localhost:11434/v1"), is_address("localhost:11434/v1")
-    (True, False)
-    """
-    try:
-        parts = urlsplit(base_url)
-        host = (parts.hostname or "").encode("idna")  # raises where a label is empty or too long
-        # `port` raises where it is not a number, or too large.
-        named = parts.scheme in ("http", "https") and bool(host) and parts.port != 0
-    except ValueError:
-        return False
-    return named and "@" not in parts.netloc and not re.search(r"[\s?#]", base_url)
 
 
 def refuse_secrets(extra: Mapping[str, Any], inside: str = "extra.") -> None:

@@ -1,4 +1,4 @@
-"""Nothing is cut in silence: what does not fit is an error, before or after sending."""
+"""No silent truncation: what does not fit is an error, before or after sending."""
 
 from collections.abc import Callable
 
@@ -16,7 +16,7 @@ LONG = Request((Message("user", "麻疹疫情" * 1500),))
 def test_prompt_beyond_the_window_is_refused_before_sending(
     calls: Calls, chat_at: Callable[..., OpenAIChat]
 ) -> None:
-    """Case E07: 3,200 characters and 600 of instructions with room to answer exceed 4,096."""
+    """3,200 characters, 600 of instructions and the reply exceed 4,096 tokens."""
     prompt = Request((Message("system", "x1 " * 300), Message("user", "麻疹" * 1600)))
     with StubEndpoint() as stub:
         chat = chat_at(stub, context=4096)
@@ -45,7 +45,7 @@ def test_unknown_window_is_not_checked() -> None:
 def test_cut_prompt_is_found_out(
     calls: Calls, chat_at: Callable[..., OpenAIChat], window: int
 ) -> None:
-    """Case H01: a server that reads 2,048 of 6,000 tokens and answers 200 has overflowed."""
+    """A server that reads 2,048 of 6,000 tokens and answers 200 has truncated the prompt."""
     with StubEndpoint("fine", window=window) as stub:
         with pytest.raises(ContextOverflowError, match=f"read {window} tokens of a prompt"):
             chat_at(stub).complete(LONG, calls)
@@ -56,7 +56,7 @@ def test_cut_prompt_is_found_out(
 def test_two_servers_ways_come_to_the_same(
     calls: Calls, chat_at: Callable[..., OpenAIChat]
 ) -> None:
-    """Case H02: a 400 that speaks of the context length is an overflow like a cut prompt."""
+    """A 400 that mentions the context length is an overflow like a truncated prompt."""
     refusal = Reply(status=400, error="This model's maximum context length is 2048 tokens")
     with StubEndpoint(refusal) as stub:
         with pytest.raises(ContextOverflowError, match=r"2048.*prompt takes about 6004 tokens"):

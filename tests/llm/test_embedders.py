@@ -1,4 +1,4 @@
-"""Texts to vectors: the right prefixes, nothing embedded twice, nothing unusable let through."""
+"""Embedding models: the right prefixes, no text embedded twice, no unusable vector accepted."""
 
 import logging
 from collections.abc import Callable
@@ -30,7 +30,7 @@ def sent(stub: StubEndpoint) -> list[str]:
 
 
 def test_prefixes_of_the_family(calls: Calls, embedder_at: MakeEmbedder) -> None:
-    """Case G16: nomic-embed-text gets its two prefixes, and they are part of the identity."""
+    """nomic-embed-text gets its two prefixes, and they are part of the identity."""
     with StubEndpoint() as stub:
         embedder = embedder_at(stub)
         embedder.embed(["q"], Role.QUERY, calls)
@@ -41,7 +41,7 @@ def test_prefixes_of_the_family(calls: Calls, embedder_at: MakeEmbedder) -> None
 
 
 def test_given_prefix_wins(calls: Calls, embedder_at: MakeEmbedder) -> None:
-    """A prefix in the configuration goes before the family's, the empty one too."""
+    """A prefix in the configuration replaces the family's, the empty one too."""
     with StubEndpoint() as stub:
         embedder = embedder_at(stub, query_prefix="", passage_prefix="P ")
         embedder.embed(["q"], Role.QUERY, calls)
@@ -53,7 +53,7 @@ def test_given_prefix_wins(calls: Calls, embedder_at: MakeEmbedder) -> None:
 def test_unknown_family_warns_once(
     calls: Calls, embedder_at: MakeEmbedder, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A model that no table knows is embedded bare, with one warning that says what to set."""
+    """A model of an unknown family gets no prefixes, with one warning that says what to set."""
     with StubEndpoint() as stub, caplog.at_level(logging.WARNING):
         embedder = embedder_at(stub, model="mystery-7")
         embedder.embed(["q"], Role.QUERY, calls)
@@ -122,7 +122,7 @@ def test_unusable_vectors_are_errors(
     vector: list[float],
     message: str,
 ) -> None:
-    """A vector that no cosine can be worked out from is a failure, and is not stored."""
+    """A vector without a cosine is a failure, and is not cached."""
     with (
         StubEndpoint(embed=lambda text: vector) as stub,
         pytest.raises(EndpointError, match=message),
@@ -143,7 +143,7 @@ def test_wrong_number_of_vectors(calls: Calls, embedder_at: MakeEmbedder) -> Non
 
 
 def test_vectors_of_several_sizes(calls: Calls, embedder_at: MakeEmbedder) -> None:
-    """Vectors that do not fit together are an error that lists the sizes."""
+    """Vectors of several sizes are an error that lists the sizes."""
     with (
         StubEndpoint(embed=lambda text: [1.0] * len(text[-2:].strip())) as stub,
         pytest.raises(EndpointError, match=r"\[1, 2\]"),
@@ -152,7 +152,7 @@ def test_vectors_of_several_sizes(calls: Calls, embedder_at: MakeEmbedder) -> No
 
 
 def test_text_beyond_the_window(calls: Calls, embedder_at: MakeEmbedder) -> None:
-    """A text that the model cannot read whole is refused, before sending or after."""
+    """A text longer than the context window is refused, before sending or after."""
     long = "麻疹" * 500
     with StubEndpoint(window=300) as stub:
         with pytest.raises(ContextOverflowError, match=r"context=512.*chunk_size"):
@@ -164,7 +164,7 @@ def test_text_beyond_the_window(calls: Calls, embedder_at: MakeEmbedder) -> None
 
 
 def test_dimensions_are_asked_for(calls: Calls, embedder_at: MakeEmbedder) -> None:
-    """The size wanted is on the wire and in the identity."""
+    """The requested size is sent, and is part of the identity."""
     with StubEndpoint(embed=lambda text: [1.0, 0.0]) as stub:
         embedder = embedder_at(stub, dimensions=2)
         embedder.embed(["a"], Role.QUERY, calls)
@@ -174,7 +174,7 @@ def test_dimensions_are_asked_for(calls: Calls, embedder_at: MakeEmbedder) -> No
 
 
 def test_endpoint_is_not_asked_under_cache_read(tmp_path: Path, embedder_at: MakeEmbedder) -> None:
-    """With cache=read an embedding that is not known is an error and is not sent for."""
+    """With cache=read an embedding that is not cached is an error, and no request is sent."""
     with StubEndpoint() as stub, pytest.raises(NotRecordedError):
         embedder_at(stub).embed(["a"], Role.QUERY, Calls(tmp_path, "read"))
 
@@ -182,7 +182,7 @@ def test_endpoint_is_not_asked_under_cache_read(tmp_path: Path, embedder_at: Mak
 
 
 def test_no_model_named(calls: Calls) -> None:
-    """An embedder without a model is a setting that cannot be."""
+    """An embedder without a model is an error."""
     with pytest.raises(ConfigError, match="which model"):
         OpenAIEmbedder(base_url="http://127.0.0.1:9/v1").embed(["a"], Role.QUERY, calls)
 
@@ -191,20 +191,20 @@ def test_no_model_named(calls: Calls) -> None:
     ("text", "expected"),
     [("a\x00b", "a b"), ("ok\ud83d", "ok\ufffd"), ("\udc00", "\ufffd"), ("𠮷塔", "𠮷塔"), ("", "")],
 )
-def test_what_no_embedder_can_read_is_taken_out(text: str, expected: str) -> None:
-    """NUL becomes a space and half a surrogate pair a replacement mark; the rest stays."""
+def test_unreadable_characters_are_removed(text: str, expected: str) -> None:
+    """NUL becomes a space and half a surrogate pair a replacement mark; the rest is unchanged."""
     assert embeddable(text) == expected
 
 
 def test_e5_reads_beyond_a_nul(calls: Calls) -> None:
-    """Text after a NUL counts: without care the package would drop it."""
+    """Text after a NUL counts: the package alone would drop it."""
     vectors = E5().embed(["a", "a\x00b", "a b"], Role.PASSAGE, calls)
 
     assert not np.array_equal(vectors[0], vectors[1])
     np.testing.assert_array_equal(vectors[1], vectors[2])
 
 
-def test_e5_is_the_same_alone_and_in_company(tmp_path: Path) -> None:
+def test_e5_is_the_same_alone_and_in_a_batch(tmp_path: Path) -> None:
     """A text's vector does not depend, to the bit, on what it is embedded with."""
     texts = ["燈塔高27公尺", "The lighthouse is high", "霧日最多為四月"]
     together = E5().embed(texts, Role.PASSAGE, Calls(tmp_path / "a"))
@@ -231,7 +231,7 @@ def test_e5_identity_names_package_and_weights() -> None:
 
 
 def test_e5_where_there_is_none(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a machine without the package, the error names it and the way round."""
+    """On a machine without the package, the error names it and the alternative."""
 
     def missing(name: str) -> None:
         raise metadata.PackageNotFoundError(name)

@@ -1,4 +1,4 @@
-"""llama.cpp in this process, with real if tiny weights."""
+"""llama.cpp in this process, with real but tiny weights."""
 
 import hashlib
 import os
@@ -44,7 +44,7 @@ def test_it_answers_with_counts_and_remembers(
 
 
 def test_a_reply_does_not_depend_on_what_was_asked_before(weights: Path, ask: MakeRequest) -> None:
-    """Without prompt cache and with one slot, order changes nothing at temperature 0."""
+    """Without prompt cache and with one slot, the order of requests changes nothing."""
     chat, texts = chat_with(weights), ["one", "one two", "three", "one two four"]
     replies = [
         {text: chat.complete(ask(text), Calls(None)).text for text in order}
