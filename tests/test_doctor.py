@@ -277,7 +277,7 @@ def test_a_judge_without_a_model(command: Command) -> None:
     """The embedded judge shows how it did on labels that people gave."""
     done = command("doctor", "judge=overlap")
     assert done.returncode == 0
-    assert "asks no model" in done.stdout
+    assert "calls no model" in done.stdout
     assert "ExpertQA" in done.stdout
 
 

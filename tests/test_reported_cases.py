@@ -162,7 +162,7 @@ class TestRepairs:
         done = evaluate()
 
         assert all(status == "ok" for _, status in scores(root).values())
-        assert "asked again" not in done.stdout
+        assert "requested again" not in done.stdout
         assert judged(root)["repairs"] == {}
 
     def test_what_misses_a_field_is_counted(
@@ -189,7 +189,7 @@ class TestRepairs:
         done = evaluate("judge.name=A")
 
         assert all(status == "ok" for _, status in scores(root).values())
-        said = "replies asked again: 3 (1 with more room, 2 told what was wrong, 1 afresh)"
+        said = "replies requested again: 3 (1 with more tokens, 2 quoting the error, 1 fresh)"
         assert said in done.stdout
         found = {"replies": 3, "more_room": 1, "repair": 2, "fresh": 1}
         assert (judged(root)["judge"], judged(root)["repairs"]) == ("A", found)
@@ -261,8 +261,8 @@ class TestAnotherJudge:
         done = evaluate("questions=[q3,q4]", "judge.name=A", word)
 
         assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-        assert f"text_k4: 'A' judged it under other settings ({differs}" in done.stderr
-        assert "judge.name=<label> puts this one beside it" in done.stderr
+        assert f"text_k4: the judge 'A' labelled it under other settings ({differs}" in done.stderr
+        assert "judge.name=<label> keeps both judges" in done.stderr
         assert len(stub.chats) == asked
         assert {question for question, _ in scores(root)} == {"q1", "q2"}
 

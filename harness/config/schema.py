@@ -141,9 +141,7 @@ class GradeSettings(Stage):
     merge: str | None = setting(
         None, "Add the grades of another grader's grades.jsonl, and print the agreement."
     )
-    read: str | None = setting(
-        None, "Add grades from a table (.csv), or a map of variant, question and 0 or 1 (.json)."
-    )
+    read: str | None = setting(None, "Add grades from a table (.csv).")
     write: str | None = setting(None, "Write answers and grades to a table (.csv).")
     port: int = setting(0, "Port of the grading page; 0 takes any free port.")
     language: str = setting("en", "Language of the page: en, ja, zh_hant or zh_hans.")

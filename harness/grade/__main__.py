@@ -3,8 +3,7 @@
 python -m harness.grade                                one answer at a time, blind to the variant
 python -m harness.grade grader=ann second_look=true    first what graders disagree on
 python -m harness.grade merge=other.jsonl              another grader's file; how far you agree
-python -m harness.grade write=grades.csv               for a spreadsheet; read=grades.csv back
-python -m harness.grade read=graded.json               a map: variant, question, 0 or 1
+python -m harness.grade write=grades.csv               for a spreadsheet; read it with read=
 """
 
 from typing import TYPE_CHECKING
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 @stage("grade")
 def main(settings: "GradeSettings", how: "Composition") -> None:
     """Serve the grading page, or move grades between files."""
-    from harness.grade.work import grade
+    from harness.grade.grading import grade
 
     grade(settings, how)
 

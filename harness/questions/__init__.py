@@ -4,19 +4,19 @@ from harness.questions.grades import (
     CaptionGrade,
     Gradebook,
     Subject,
-    disputed,
-    last_words,
-    of_edition,
+    current_grades,
+    disputes,
+    grade_by_text,
+    is_of_edition,
+    latest_grades,
     question_sha256,
     read_caption_grades,
     read_grades,
     response_sha256,
-    still_meant,
-    subject,
-    verdict_by_text,
+    subject_of,
 )
 from harness.questions.places import check_evidence, check_places
-from harness.questions.rows import Row, read_csv_rows
+from harness.questions.rows import FileRow, read_csv_rows
 from harness.questions.testset import (
     TestSet,
     fingerprint,
@@ -27,16 +27,18 @@ from harness.questions.testset import (
 
 __all__ = [
     "CaptionGrade",
+    "FileRow",
     "Gradebook",
-    "Row",
     "Subject",
     "TestSet",
     "check_evidence",
     "check_places",
-    "disputed",
+    "current_grades",
+    "disputes",
     "fingerprint",
-    "last_words",
-    "of_edition",
+    "grade_by_text",
+    "is_of_edition",
+    "latest_grades",
     "question_line",
     "question_sha256",
     "read_caption_grades",
@@ -45,7 +47,5 @@ __all__ = [
     "read_testset",
     "response_sha256",
     "select",
-    "still_meant",
-    "subject",
-    "verdict_by_text",
+    "subject_of",
 ]

@@ -1,8 +1,7 @@
-"""A report: everything it rests on, read from the runs, analysed and written."""
+"""A report: the study analysed, printed, and written as Markdown, CSV, JSON and a page."""
 
 import json
-import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,9 +17,8 @@ from harness.judge import ChatJudge
 from harness.judge.prompt import language
 from harness.report.browser_page import write_latex, write_page
 from harness.store import Run
-from harness.studies.graders import on_wrong_captions
+from harness.studies.graders import graders, on_wrong_captions
 from harness.studies.load import load_study
-from harness.studies.study_tables import graders
 from harness.systems import Provenance
 
 if TYPE_CHECKING:
@@ -30,9 +28,14 @@ if TYPE_CHECKING:
     from harness.render import StudyFacts
     from harness.render.blocks import Section
 
-log = logging.getLogger(__name__)
+Export = Callable[[Path, "Analysis", "StudyFacts", Sequence[Run], str], Path]
 
-FORMATS = ("page", "latex")
+FORMATS: dict[str, Export] = {"page": write_page, "latex": write_latex}
+"""Name of a format -> the function that writes it into the report's folder and returns its file.
+
+It is given the folder, the analysis, what is known of the study, the runs and the language. The
+page is written whatever the format.
+"""
 
 
 def report(settings: Report, how: Composition) -> None:
@@ -43,14 +46,14 @@ def report(settings: Report, how: Composition) -> None:
     from harness.render.terminal import section
 
     pick(LANGUAGES, settings.language, "language")
-    pick(dict.fromkeys(FORMATS), settings.format, "format")
+    pick(FORMATS, settings.format, "format")
     study = load_study(settings, how)
     runs, analysis = study.runs, study.analysis
     facts = study_facts(settings, how, runs)
     folder = report_folder(settings)
-    wrong = wrong_captions(runs, settings)
-    write(folder, analysis, facts, settings.language, wrong)
-    page = write_page(folder, analysis, facts, runs, settings.language, [wrong])
+    captions = wrong_captions(runs, settings)
+    write_files(folder, analysis, facts, settings.language, captions)
+    page = write_page(folder, analysis, facts, runs, settings.language, [captions])
     screen = Console()
     if not screen.is_terminal:
         screen.width = WIDTH
@@ -59,23 +62,45 @@ def report(settings: Report, how: Composition) -> None:
         print(f"all of them: {shown_path(folder / 'suspects.csv')}")
     else:
         screen.print(terminal(analysis, facts, settings.language, screen.width))
-        if wrong is not None:
-            screen.print(*section(wrong, screen.width), sep="\n")
+        if captions is not None:
+            screen.print(*section(captions, screen.width), sep="\n")
         print(f"report: {shown_path(folder / 'report.md')}")
         print(f"page for a browser: {shown_path(page)}")
-    if settings.format == "latex":
-        paper = write_latex(folder, analysis, facts, runs, settings.language)
-        print(f"for a paper: {shown_path(paper)}")
+    if settings.format != "page":
+        file = FORMATS[settings.format](folder, analysis, facts, runs, settings.language)
+        print(f"format={settings.format}: {shown_path(file)}")
 
 
 def report_folder(settings: Report) -> Path:
-    """Return where the report goes; a part of it never overwrites the whole."""
+    """Return the folder of the report; a part of it never overwrites the whole."""
     part = "-".join(name for name in (settings.baseline, settings.factor) if name is not None)
     return study_path(settings) / "report" / (portable(part) if part else "")
 
 
+def study_facts(settings: Report, how: Composition, runs: Sequence[Run]) -> "StudyFacts":
+    """Return what the report says of the study beside its analysis."""
+    from harness.render import Agreement, StudyFacts
+
+    return StudyFacts(
+        study=settings.study.name,
+        language=language(settings.study.language),
+        question=settings.study.question,
+        testset=runs[0].facts()["testset"]["name"],
+        judge=settings.judge.label,
+        judge_is_model=isinstance(settings.judge, ChatJudge),
+        agreement=tuple(Agreement(**asdict(measured)) for measured in settings.judge.measured),
+        generators={
+            run.name: made_with.generator
+            for run in runs
+            if (made_with := Provenance.from_record(run.facts()["made_with"])).generator
+        },
+        graders=graders(settings, runs),
+        words=tuple(how.study_words.split()),
+    )
+
+
 def wrong_captions(runs: Sequence[Run], settings: Report) -> "Section | None":
-    """Return which answers rest on a caption that people graded wrong; None where none does."""
+    """Return the answers that rely on a caption that people graded wrong; None if there is none."""
     from harness.render import words
     from harness.render.wrong_captions import wrong_captions
 
@@ -83,21 +108,21 @@ def wrong_captions(runs: Sequence[Run], settings: Report) -> "Section | None":
     return wrong_captions(found, words(settings.language))
 
 
-def write(
+def write_files(
     folder: Path,
     analysis: "Analysis",
     facts: "StudyFacts",
     language: str,
-    wrong: "Section | None" = None,
+    captions: "Section | None" = None,
 ) -> None:
-    """Write the report as Markdown, the tables and the findings."""
+    """Write the report as Markdown, the tables as CSV, and the findings as JSON."""
     from harness.analysis import as_json
     from harness.render import csv_tables, markdown
     from harness.render.markdown import section
 
     text = markdown(analysis, facts, language)
-    if wrong is not None:
-        text = "\n\n".join([text.rstrip(), *section(wrong, 2), ""])
+    if captions is not None:
+        text = "\n\n".join([text.rstrip(), *section(captions, 2), ""])
     write_whole(folder / "report.md", text.encode())
     tables = csv_tables(analysis, language) | {"suspects.csv": suspects_csv(analysis)}
     for name, text in tables.items():
@@ -124,25 +149,3 @@ def suspects_csv(analysis: "Analysis") -> str:
     from harness.render.tables import csv
 
     return csv([field.name for field in fields(Suspect)], [asdict(s) for s in analysis.suspects])
-
-
-def study_facts(settings: Report, how: Composition, runs: Sequence[Run]) -> "StudyFacts":
-    """Return what the report says of the study beside its analysis."""
-    from harness.render import Agreement, StudyFacts
-
-    return StudyFacts(
-        study=settings.study.name,
-        language=language(settings.study.language),
-        question=settings.study.question,
-        testset=runs[0].facts()["testset"]["name"],
-        judge=settings.judge.label,
-        judge_is_model=isinstance(settings.judge, ChatJudge),
-        agreement=tuple(Agreement(**asdict(measured)) for measured in settings.judge.measured),
-        generators={
-            run.name: made_with.generator
-            for run in runs
-            if (made_with := Provenance.from_record(run.facts()["made_with"])).generator
-        },
-        graders=graders(settings, runs),
-        words=tuple(how.study_words.split()),
-    )

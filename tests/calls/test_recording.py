@@ -138,7 +138,7 @@ def test_an_edited_recording_does_not_continue_a_run(command: Command, study: St
 
     assert mixed.returncode == 1
     assert (
-        "not the same: chat.build (weights, package, recording or processor of the model)"
+        "changed: chat.build (weights, package, recording or processor of the model)"
         in mixed.stderr
     )
     assert continued.returncode == 0, continued.stderr

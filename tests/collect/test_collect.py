@@ -130,7 +130,7 @@ def test_other_questions_under_one_name_are_refused(command: Command, study: Stu
     done = command("collect", "variant=text_k4", *study.words)
 
     assert done.returncode == 1
-    assert "was collected with other settings (not the same: the test set)" in done.stderr
+    assert "was collected with other settings (changed: the test set)" in done.stderr
     assert "version=<label>" in done.stderr
 
 
@@ -160,7 +160,7 @@ def test_swapped_documents_are_another_corpus(command: Command, study: Study) ->
     done = command("collect", "variant=text_k4", *words)
 
     assert done.returncode == 1
-    assert "(not the same: the documents)" in done.stderr
+    assert "(changed: the documents)" in done.stderr
 
 
 def test_the_corpus_recorded_is_the_one_indexed(command: Command, study: Study) -> None:
@@ -200,11 +200,11 @@ def test_nothing_is_embedded_twice(command: Command, study: Study) -> None:
     [
         (["variant=ctx_k99"], "unknown variant 'ctx_k99' (did you mean 'ctx_k9'?)"),
         ([], "no variant chosen: give variant=<name>"),
-        (["variant=text_k4", "variant.top_k=0"], "variant.top_k must be between 1 and 1000000 (got 0)"),
+        (["variant=text_k4", "variant.top_k=0"], "variant.top_k must be between 1 and"),
         (["variant=text_k4", "variant.top_k=-1"], "(got -1)"),
         (["variant=text_k4", "variant.top_k=[4,9]"], "for a sweep write: -m"),
         (["variant=text_k4", "variant.topk=3"], "topk"),
-        (["variant=text_k4", "limit=0"], "limit=0"),
+        (["variant=text_k4", "limit=0"], "limit must be 1 or more (got 0)"),
         (["variant=text_k4", "give_up_after=0"], "give_up_after and study.repeats must be 1"),
         (["variant=text_k4", "variant.top_k=3000000000"], "(got 3000000000)"),
         (["variant=text_k4", "chat=ollama", "variant.prompt.zh_hant=x"], "the prompt has no {"),

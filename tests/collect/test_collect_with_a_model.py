@@ -90,7 +90,7 @@ def test_an_endpoint_that_is_away(command: Command, study: Study) -> None:
     assert done.returncode == 1
     assert len(done.stderr.splitlines()) == 1, done.stderr
     assert "http://127.0.0.1:9/v1" in done.stderr
-    assert "give the same command to go on" in done.stderr
+    assert "run the same command to resume" in done.stderr
     assert not (study.run(RUN) / "run.json").exists()
 
 
@@ -133,7 +133,7 @@ def test_a_part_that_cannot_be_continued_stays(command: Command, study: Study) -
     done = command("collect", *kept)
 
     assert done.returncode == 1
-    assert "stays as it was" in done.stderr
+    assert "is unchanged" in done.stderr
     assert len(rows(study)) == 1
     assert (study.run(RUN) / "run.json").exists()
 
@@ -232,5 +232,5 @@ def test_answers_that_are_none_are_told(
         done = command("collect", *study.words, "variant=text_k4", "chat=openai", *at)
 
     assert "3 of 3 answered" in done.stdout
-    assert "1 of 3 answers were cut for want of room" in caplog.text
+    assert "1 of 3 answers were truncated at the token limit" in caplog.text
     assert "1 of 3 answers are empty" in caplog.text

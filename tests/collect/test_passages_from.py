@@ -143,15 +143,15 @@ def test_a_run_collected_anew_is_noticed(command: Command, short: Study) -> None
     done = command("collect", *words)
 
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-    assert "was collected with other settings (not the same: passages_from)" in done.stderr
+    assert "was collected with other settings (changed: passages_from)" in done.stderr
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["passages_from=text_k9"], "unknown run 'text_k9' (did you mean 'text_k4'?)"),
-        (["passages_from=text_k4"], "text_k4 was asked another test set than the study has now"),
-        (["study.name=other", "passages_from=text_k4"], "holds no finished run"),
+        (["passages_from=text_k4"], "text_k4 was collected on another test set"),
+        (["study.name=other", "passages_from=text_k4"], "has no finished run"),
     ],
 )
 def test_what_the_user_can_mend_is_one_line(
@@ -232,7 +232,7 @@ def test_repeats_beyond_the_other_runs_get_its_first(given: Callable[..., Handov
     """Passages seldom change between repeats; a question it failed on has none."""
     asked = [Question(q, "ask", "reference", "text") for q in ("q1", "q2")]
 
-    found = given(row("q1"), row("q2", response=None)).found(
+    found = given(row("q1"), row("q2", response=None)).passages_for(
         [(asked[0], 0), (asked[0], 1), (asked[1], 0)]
     )
 
@@ -244,8 +244,10 @@ def test_questions_that_the_other_run_was_not_asked(given: Callable[..., Handove
     """A part of a run has passages for that part only."""
     missing = Question("q2", "ask", "reference", "text")
 
-    with pytest.raises(RunError, match=r"ctx_k9 was not asked q2.*collect it whole first"):
-        given(row("q1")).found([(missing, 0)])
+    with pytest.raises(
+        RunError, match=r"ctx_k9 was not asked q2.*collect that run completely first"
+    ):
+        given(row("q1")).passages_for([(missing, 0)])
 
 
 def test_one_embedder_is_recorded_where_one_acts(given: Callable[..., Handover]) -> None:
@@ -254,7 +256,7 @@ def test_one_embedder_is_recorded_where_one_acts(given: Callable[..., Handover])
     other = Factors({**own.choices, "chat": "ollama"}, own.leaves, ())
     run = given(choices={"embedder": "openai"}, leaves={"embedder.model": "m"})
 
-    with pytest.raises(ConfigError, match="chat=extractive reads with its embedder"):
+    with pytest.raises(ConfigError, match=r"chat=extractive uses the variant.s embedder"):
         run.factors(own)
     assert run.factors(other).leaves == {"embedder.model": "m", "passages_from": "ctx_k9"}
     assert run.factors(other).choices == {"embedder": "openai", "chat": "ollama"}

@@ -45,7 +45,7 @@ def statuses(study: Study) -> list[str]:
 def test_budget(run_study: RunStudy, study: Study, stub: StubEndpoint) -> None:
     """A limit holds for the judge's calls, is told, and can be raised; the report says NA."""
     done = run_study("budget.calls=2")
-    assert "budget spent: 3 of 3 cells were not asked to the end" in done.stdout
+    assert "budget spent: 3 of 3 cells are incomplete" in done.stdout
 
     assert done.returncode == 0, done.stderr
     assert len(stub.chats) == 2
@@ -91,7 +91,7 @@ def test_no_share(run_study: RunStudy, stub: StubEndpoint, share: str) -> None:
     """20 for 20 % would let everything pass."""
     done = run_study(f"most_unread={share}")
 
-    assert f"most_unread={share} is no share: give 0 to 1" in done.stderr
+    assert f"most_unread must be between 0 and 1 (got {share}" in done.stderr
     assert stub.chats == []
 
 

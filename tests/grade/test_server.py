@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from harness.grade.desk import AnswerDesk, CaptionDesk, answers_of, captions_of
-from harness.grade.evidence_pages import Pages
-from harness.grade.page import site
-from harness.grade.queue import Queue
+from harness.grade.desk import AnswerDesk, CaptionDesk, Queue
+from harness.grade.evidence_pages import EvidencePages
+from harness.grade.grading_page import site
 from harness.grade.server import listening, page_on
+from harness.grade.session import answers_of, captions_of
 from harness.questions import CaptionGrade, Gradebook
 from harness.records import Grade
 from harness.sources import named_files
@@ -72,12 +72,12 @@ class Site:
 def served(small: Small) -> Iterator[Site]:
     """The small study's page, on a free port."""
     answers, captions = answers_of(small.runs), captions_of(small.runs)
-    pages = Pages(named_files([str(small.folder / "documents")]))
+    pages = EvidencePages(named_files([str(small.folder / "documents")]))
     book = Gradebook(small.testset / "grades.jsonl", Grade)
-    told = Gradebook(small.testset / "caption_grades.jsonl", CaptionGrade)
+    caption_book = Gradebook(small.testset / "caption_grades.jsonl", CaptionGrade)
     desks = {
         "answers": AnswerDesk(Queue(book, list(answers), "ann"), answers, pages),
-        "captions": CaptionDesk(Queue(told, list(captions), "ann"), captions),
+        "captions": CaptionDesk(Queue(caption_book, list(captions), "ann"), captions),
     }
     with listening(0) as opened:
         page = page_on(opened, desks, site(list(desks), "en", "en"))

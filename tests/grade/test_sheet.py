@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import InputError
-from harness.grade.desk import answers_of
+from harness.grade.session import answers_of
 from harness.grade.sheet import COLUMNS, read_table, restored, safe, table
 from harness.records import Grade, Question
 from tests.grade.small import Small

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from harness.report.browser_page import judge_of
+from harness.report.browser_page import judge_record
 from harness.store import Run
 
 
@@ -20,8 +20,8 @@ def test_repairs_and_requests_are_counted_per_judge_and_once_an_evaluation(tmp_p
         for record in records:
             run.log_evaluation(record)
 
-    told = judge_of(runs, "m")
+    record = judge_record(runs, "m")
 
-    assert told["evaluations"] == "2"
-    assert (told["calls.asked"], told["calls.sent"]) == ("14", "18")
-    assert told["repairs.replies"] == "3"
+    assert record["evaluations"] == "2"
+    assert (record["calls.asked"], record["calls.sent"]) == ("14", "18")
+    assert record["repairs.replies"] == "3"

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from harness.report.browser_page import LONGEST_SIDE, small
+from harness.report.browser_page import LONGEST_SIDE, thumbnail
 from harness.store import Run
 from tests.article import Article
 from tests.conftest import Command
@@ -87,12 +87,12 @@ def test_pictures_are_made_small() -> None:
     out = io.BytesIO()
     Image.new("L", (3_000, 30)).save(out, "PNG")
 
-    drawn = small(out.getvalue())
+    drawn = thumbnail(out.getvalue())
 
     assert drawn is not None
     assert max(drawn[1:]) == LONGEST_SIDE
-    assert small(b"no picture") is None
-    assert small(None) is None
+    assert thumbnail(b"no picture") is None
+    assert thumbnail(None) is None
 
 
 def test_a_run_reads_no_file_outside_itself(article: Article) -> None:

@@ -197,7 +197,7 @@ def test_another_judge_is_named(command: Command, article: Article) -> None:
 
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert "no scores of the judge 'overlap'" in done.stderr
-    assert done.stderr.endswith("it has those of llama3.1\n")
+    assert done.stderr.endswith("this run has llama3.1\n")
 
 
 @pytest.mark.parametrize(
@@ -209,9 +209,9 @@ def test_another_judge_is_named(command: Command, article: Article) -> None:
         ("runs=[ctx_k99]", "unknown run 'ctx_k99' (did you mean 'ctx_k9'?)"),
         ("language=jp", "unknown language 'jp'; known: en, ja, zh_hans, zh_hant"),
         ("cluster=documents", "unknown cluster 'documents' (did you mean 'document'?)"),
-        ("cluster=document", "no question says in which document its answer stands"),
+        ("cluster=document", "no question says which document its answer is in"),
         ("questions=[q9]", "unknown question 'q9'"),
-        ("study.name=nothing", "holds no finished run"),
+        ("study.name=nothing", "has no finished run"),
     ],
 )
 def test_what_is_not_there_is_one_line(
@@ -502,7 +502,7 @@ def test_a_judge_whose_labels_never_came_is_left_out(
     write_evaluation(article.run("ctx_k9"), "gone", {"judge": "chat"}, [], [gone])
 
     assert running(command("report", *article.words).stdout) == before
-    assert "the judge 'gone' is left out: none of its labels of these runs came" in caplog.text
+    assert "the judge 'gone' is left out: it has no label on any of these runs" in caplog.text
 
 
 def test_a_judge_that_found_nothing_to_score_was_there(

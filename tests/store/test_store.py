@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from harness.errors import RunError
-from harness.evaluate.merge import changed_for, standing, write_evaluation
+from harness.evaluate.merge import change_since_labelled, merge_verdicts, write_evaluation
 from harness.records import Passage, Response, Score, Verdict
 from harness.store import Run, finished_runs
 
@@ -168,7 +168,7 @@ class TestAChangedJudge:
         rows = [verdict(), verdict(check="polite")]
         write_evaluation(run, "overlap", first, rows, [score(), score(metric="polite")])
         second = {"rules": 1, "own": {"polite": {"question": "Kind?"}, "brief": {}}}
-        changed = changed_for(run, "overlap", second)
+        changed = change_since_labelled(run, "overlap", second)
 
         assert changed.settings == ('polite.question "Polite?", now "Kind?"',)
         write_evaluation(run, "overlap", second, [], [score(metric="brief")], again=True)
@@ -180,7 +180,7 @@ class TestAChangedJudge:
         """Four settings are named, without values as long as a hash; the others are counted."""
         run = Run(tmp_path)
         write_evaluation(run, "j", {"prompts": dict.fromkeys("abcdef", "0" * 64)}, [], [])
-        changed = changed_for(run, "j", {"prompts": dict.fromkeys("abcdef", "1" * 64)})
+        changed = change_since_labelled(run, "j", {"prompts": dict.fromkeys("abcdef", "1" * 64)})
 
         assert str(changed) == "prompts.a; prompts.b; prompts.c; prompts.d; and 2 more"
 
@@ -203,9 +203,9 @@ class TestWhatStands:
             self.rows("passage_useful", error="no_passages"),
             [replace(before[0], text="b")],
         ):
-            assert standing(before, now) == now
-        assert standing(before, self.rows("passage_useful", error=error)) == before
-        assert standing([], self.rows("passage_useful", error=error))[0].error == error
+            assert merge_verdicts(before, now) == now
+        assert merge_verdicts(before, self.rows("passage_useful", error=error)) == before
+        assert merge_verdicts([], self.rows("passage_useful", error=error))[0].error == error
 
     def test_of_a_check_the_more_whole_rows_stand(self) -> None:
         """Two labels of three stand against one, and give way to three."""
@@ -213,8 +213,8 @@ class TestWhatStands:
         two = [*three[:2], replace(three[2], error="budget")]
         one = [three[0], *(replace(row, error="budget") for row in three[1:])]
 
-        assert standing(two, one) == two
-        assert standing(two, three) == three
+        assert merge_verdicts(two, one) == two
+        assert merge_verdicts(two, three) == three
 
     def test_claims_that_differ(self) -> None:
         """New claims replace others with all labels on them, or else none of them."""
@@ -224,9 +224,9 @@ class TestWhatStands:
         broken = [*claims, *self.rows("response_in_context", error="budget")]
         beside = [*claims, *self.rows("response_in_reference", "x", "y")]
 
-        assert standing(old, whole) == whole
-        assert standing(old, broken) == old
-        (kept, withheld) = standing(old, beside)
+        assert merge_verdicts(old, whole) == whole
+        assert merge_verdicts(old, broken) == old
+        (kept, withheld) = merge_verdicts(old, beside)
         assert kept == old[0]
         assert (withheld.check, withheld.error) == ("response_in_reference", "judge_incomplete")
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.grade.queue import Queue, shuffled
+from harness.grade.desk import Queue, shuffled
 from harness.questions import Gradebook, Subject
 from harness.records import Grade
 
@@ -137,7 +137,7 @@ def test_disputes_come_first(book: Gradebook[Grade]) -> None:
     seen.grade(disputed, 1, None)
     seen.grade(other, 1, None)
 
-    at = queue(book, disputed=[disputed, ("q77", "gone")])
+    at = queue(book, disputes=[disputed, ("q77", "gone")])
     assert at.due[0] == disputed
     assert len(at.due) == len(SUBJECTS) - 1
     at.grade(disputed, 0, None)

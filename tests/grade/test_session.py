@@ -1,7 +1,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from harness.grade.desk import answers_of, captions_of
+from harness.grade.session import answers_of, captions_of
 from harness.questions import question_line, response_sha256
 from tests.grade.small import ANSWERS, CAPTION, QUESTIONS, Small
 
