@@ -380,3 +380,19 @@ def test_scripts_are_told_apart_by_their_classes() -> None:
 
 
 CLASSES = ("HIRAGANA", "KANA", "HAN", "HANGUL", "HAN_KANA", "WITHOUT_BLANKS", "CHARACTER_TOKENS")
+
+
+def test_no_other_module_normalises_texts() -> None:
+    """NFKC is applied by `fold`, except by two steps that are not comparisons of whole texts.
+
+    Cleaning composes half-width kana only, and the match of answers keeps apart numbers that NFKC
+    would join (10² is not 102).
+    """
+    harness = Path(text.__file__).parent
+    found = {
+        str(file.relative_to(harness))
+        for file in harness.rglob("*.py")
+        if '"NFKC"' in file.read_text(encoding="utf-8")
+    }
+
+    assert found == {"text.py", "sources/cleaning.py", "metrics/answer_match.py"}

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
 
-from harness.config.command import WIDTH, wrapped_line
+from harness.config.command import WIDTH, wrapped
 from harness.config.paths import study_path, user_path
 from harness.config.schema import Evaluate
 from harness.evaluate.request import EvaluationRequest, read_request, responses_to_score
@@ -64,7 +64,7 @@ def print_bill(settings: Evaluate) -> None:
     if not console.is_terminal:
         console.width = WIDTH
     console.print(table)
-    print("\n".join(map(wrapped_line, notes(settings, bill.total))))
+    print("\n".join(map(wrapped, notes(settings, bill.total))))
 
 
 def estimate(settings: Evaluate) -> Bill:

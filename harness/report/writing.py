@@ -1,7 +1,7 @@
 """A report: the study analysed, printed, and written as Markdown, CSV, JSON and a page."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +28,14 @@ if TYPE_CHECKING:
     from harness.render import StudyFacts
     from harness.render.blocks import Section
 
-FORMATS = ("page", "latex")
+Export = Callable[[Path, "Analysis", "StudyFacts", Sequence[Run], str], Path]
+
+FORMATS: dict[str, Export] = {"page": write_page, "latex": write_latex}
+"""Name of a format -> the function that writes it into the report's folder and returns its file.
+
+It is given the folder, the analysis, what is known of the study, the runs and the language. The
+page is written whatever the format.
+"""
 
 
 def report(settings: Report, how: Composition) -> None:
@@ -39,7 +46,7 @@ def report(settings: Report, how: Composition) -> None:
     from harness.render.terminal import section
 
     pick(LANGUAGES, settings.language, "language")
-    pick(dict.fromkeys(FORMATS), settings.format, "format")
+    pick(FORMATS, settings.format, "format")
     study = load_study(settings, how)
     runs, analysis = study.runs, study.analysis
     facts = study_facts(settings, how, runs)
@@ -59,9 +66,9 @@ def report(settings: Report, how: Composition) -> None:
             screen.print(*section(captions, screen.width), sep="\n")
         print(f"report: {shown_path(folder / 'report.md')}")
         print(f"page for a browser: {shown_path(page)}")
-    if settings.format == "latex":
-        paper = write_latex(folder, analysis, facts, runs, settings.language)
-        print(f"for a paper: {shown_path(paper)}")
+    if settings.format != "page":
+        file = FORMATS[settings.format](folder, analysis, facts, runs, settings.language)
+        print(f"format={settings.format}: {shown_path(file)}")
 
 
 def report_folder(settings: Report) -> Path:
