@@ -4,7 +4,6 @@ A system is in `tests/systems/test_every_system.py`, a custom check in
 `tests/evaluate/test_evaluate.py`.
 """
 
-import base64
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from PIL import Image
 
 from harness.judge import JUDGES, OverlapJudge
 from harness.llm import Calls, Embedder
@@ -23,14 +23,10 @@ from harness.systems import GENERATORS, SEARCH_EMBEDDERS, Generator
 from tests.conftest import Command, Study
 from tests.fakes import CountingEmbedder
 
-CHART = base64.b64decode(
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-)
 
-
-def reported(command: Command, study: Study, *words: str) -> pd.DataFrame:
-    """Run the whole study with two variants, and return the contrasts of its report."""
-    done = command("study", *study.words, *words)
+def reported(command: Command, study: Study, variants: list[str], *words: str) -> pd.DataFrame:
+    """Run the whole study with these variants, and return the contrasts of its report."""
+    done = command("study", *study.words, f"study.variants={variants}", *words)
     assert done.returncode == 0, done.stderr
     return pd.read_csv(study.folder / "runs/small/report/contrasts.csv")
 
@@ -46,7 +42,7 @@ def test_a_variant_is_one_file(command: Command, study: Study, conf: Path) -> No
     text = "# @package _global_\nvariant:\n  top_k: 1\n"
     (conf / "variant/nearest.yaml").write_text(text, encoding="utf-8")
 
-    contrasts = reported(command, study, "study.variants=[nearest,text_k4]")
+    contrasts = reported(command, study, ["nearest", "text_k4"])
 
     assert set(contrasts["factor"]) == {"top_k"}
 
@@ -56,7 +52,7 @@ def test_a_prompt_is_one_file(command: Command, study: Study, conf: Path) -> Non
     text = (conf / "prompt/default.yaml").read_text(encoding="utf-8")
     (conf / "prompt/formal.yaml").write_text(text.replace("回答：", "正式回答："), encoding="utf-8")
 
-    reported(command, study, "study.variants=[text_k4,text_k4 prompt=formal]")
+    reported(command, study, ["text_k4", "text_k4 prompt=formal"])
 
     hashes = {run.facts()["made_with"]["prompt_sha256"] for run in runs(study)}
     assert len(hashes) == 2
@@ -71,15 +67,13 @@ def test_a_metric_is_a_function_and_a_line(
 ) -> None:
     """It is computed, averaged and contrasted under its identifier."""
 
-    def quotes_a_number(response: str) -> Scored:
+    def quotes_a_number(response_text: str) -> Scored:
         """Share of answers with a digit, 0 or 1."""
-        return Scored(float(any(character.isdigit() for character in response)))
+        return Scored(float(any(character.isdigit() for character in response_text)))
 
     monkeypatch.setitem(METRICS, "quotes_a_number", Metric(quotes_a_number, Layer.GENERATION))
 
-    contrasts = reported(
-        command, study, "study.variants=[text_k4,text_k9]", "metrics=[quotes_a_number]"
-    )
+    contrasts = reported(command, study, ["text_k4", "text_k9"], "metrics=[quotes_a_number]")
 
     assert "quotes_a_number" in set(contrasts["metric"])
     page = (study.folder / "runs/small/report/report.md").read_text(encoding="utf-8")
@@ -108,12 +102,14 @@ def test_a_captioner_is_a_dataclass_and_a_line(
 ) -> None:
     """Its captions are passages of the index, and a setting of it is a factor."""
     monkeypatch.setitem(CAPTIONERS, "titles", Titles)
-    (study.folder / "chart.png").write_bytes(CHART)
+    chart = Image.new("RGB", (200, 120), "white")
+    chart.paste("navy", (40, 20, 90, 110))
+    chart.save(study.folder / "chart.png")
     text = study.corpus.read_text(encoding="utf-8")
     study.corpus.write_text(f"{text}\n![chart](chart.png)\n", encoding="utf-8")
-    variants = "[caption_k9 captioner=titles,caption_k9 captioner=titles variant.captioner.title=x]"
+    one = "caption_k4 captioner=titles variant.top_k=9"
 
-    contrasts = reported(command, study, f"study.variants={variants}")
+    contrasts = reported(command, study, [one, f"{one} variant.captioner.title=x"])
 
     assert set(contrasts["factor"]) == {"captioner.title"}
     found = {p.text for run in runs(study) for row in run.responses() for p in row.passages}
@@ -133,9 +129,8 @@ def test_an_index_content_is_a_function_and_a_line(
 ) -> None:
     """One that takes no captions needs no captioner, and is a choice of its group."""
     monkeypatch.setitem(CONTENTS, "pages", whole_pages)
-    words = ("captioner=none", "study.variants=[text_k4,text_k4 index=pages]")
 
-    contrasts = reported(command, study, *words)
+    contrasts = reported(command, study, ["text_k4", "text_k4 index=pages"], "captioner=none")
 
     assert set(contrasts["factor"]) == {"index.contents"}
     sizes = [row.corpus_size for run in runs(study) for row in run.responses()]
@@ -165,7 +160,7 @@ def test_a_generator_is_a_dataclass_and_a_line(
     """It takes the place of a chat model, as a whole factor."""
     monkeypatch.setitem(GENERATORS, "first", FirstPassage)
 
-    contrasts = reported(command, study, "study.variants=[text_k4,text_k4 chat=first]")
+    contrasts = reported(command, study, ["text_k4", "text_k4 chat=first"])
 
     assert set(contrasts["factor"]) == {"chat"}
     assert runs(study)[0].facts()["made_with"]["generator"] == "first passage"
@@ -177,7 +172,7 @@ def test_an_embedder_is_a_dataclass_and_a_line(
     """It searches, as a whole factor."""
     monkeypatch.setitem(SEARCH_EMBEDDERS, "counting", CountingEmbedder)
 
-    contrasts = reported(command, study, "study.variants=[text_k4,text_k4 embedder=counting]")
+    contrasts = reported(command, study, ["text_k4", "text_k4 embedder=counting"])
 
     assert set(contrasts["factor"]) == {"embedder"}
 
@@ -197,7 +192,7 @@ def test_a_judge_is_a_dataclass_and_a_line(
     """Its labels are kept beside those of others."""
     monkeypatch.setitem(JUDGES, "strict", Strict)
 
-    reported(command, study, "judge=strict", "study.variants=[text_k4,text_k9]")
+    reported(command, study, ["text_k4", "text_k9"], "judge=strict")
 
     assert all(set(run.judges()) == {"strict"} for run in runs(study))
 
@@ -214,7 +209,7 @@ def test_an_export_format_is_a_function_and_a_line(
         return file
 
     monkeypatch.setitem(FORMATS, "names", names)
-    reported(command, study, "study.variants=[text_k4,text_k9]")
+    reported(command, study, ["text_k4", "text_k9"])
     done = command("report", *study.words[:5], "format=names")
 
     assert done.returncode == 0, done.stderr

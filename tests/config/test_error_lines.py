@@ -1,4 +1,4 @@
-"""Slips on the command line, in its own words."""
+"""Mistakes on the command line, reported in its own words."""
 
 from collections.abc import Iterator
 
@@ -10,6 +10,7 @@ from omegaconf.errors import OmegaConfBaseException
 from harness.config.composition import compose, prepare
 from harness.config.error_lines import error_line
 from harness.errors import ConfigError
+from tests.conftest import Command
 
 
 @pytest.fixture(autouse=True)
@@ -20,7 +21,7 @@ def hydra() -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    ("word", "said"),
+    ("word", "line"),
     [
         ("judge.chat.modle=x", "unknown setting of judge.chat 'modle' (did you mean 'model'?)"),
         ("variant.topk=9", "unknown setting of variant 'topk' (did you mean 'top_k'?); known: "),
@@ -37,17 +38,17 @@ def hydra() -> Iterator[None]:
         ("judge.chat.extra.x=1", "judge.chat.extra.x: Key 'x' is not in struct"),
     ],
 )
-def test_slip(word: str, said: str) -> None:
-    """The setting is named as it was typed, with the nearest that there is."""
+def test_a_mistake_names_the_setting(word: str, line: str) -> None:
+    """The setting is named as it was typed, with the nearest known name."""
     with pytest.raises((HydraException, OmegaConfBaseException)) as caught:
         compose("evaluate", ["judge=chat", word])
 
-    assert error_line(caught.value).startswith(said)
+    assert error_line(caught.value).startswith(line)
 
 
 @pytest.mark.parametrize("plus", ["+", "++"])
 @pytest.mark.parametrize(
-    ("word", "said"),
+    ("word", "line"),
     [
         ("variant.topk=3", "unknown setting of variant 'topk' (did you mean 'top_k'?); known: "),
         ("variant.chat.seeed=3", "unknown setting of variant.chat 'seeed' (did you mean 'seed'?)"),
@@ -55,16 +56,16 @@ def test_slip(word: str, said: str) -> None:
         ("study.repeat=3", "unknown setting of study 'repeat' (did you mean 'repeats'?)"),
     ],
 )
-def test_a_plus_forces_nothing_that_is_not_read(plus: str, word: str, said: str) -> None:
-    """Hydra would take it, and a run would bear the name of a setting that did nothing."""
+def test_a_plus_adds_no_unknown_setting(plus: str, word: str, line: str) -> None:
+    """Hydra would accept it, and the run would be named after a setting that did nothing."""
     with pytest.raises(ConfigError) as caught:
         compose("collect", ["variant=text_k4", "chat=openai", plus + word])
 
-    assert str(caught.value).startswith(said)
+    assert str(caught.value).startswith(line)
 
 
-def test_a_plus_may_add_to_what_is_open() -> None:
-    """Prices of models, and what an endpoint understands beside its protocol."""
+def test_a_plus_adds_to_open_settings() -> None:
+    """Prices of models, and parameters of an endpoint beyond its protocol, are open."""
     words = [
         "judge=chat",
         "+judge.chat.extra.think=false",
@@ -76,15 +77,26 @@ def test_a_plus_may_add_to_what_is_open() -> None:
     assert settings.budget.prices["m"].output == 2
 
 
-def test_other_errors_are_told_as_they_are() -> None:
-    """In one line."""
+def test_other_errors_are_unchanged() -> None:
+    """Their text is shown, in one line."""
     assert error_line(ValueError("no\n such thing")) == "no such thing"
 
 
-def test_a_cause_that_lies_deeper_is_found() -> None:
-    """Hydra wraps what OmegaConf says once or twice."""
+def test_the_first_cause_is_found() -> None:
+    """Hydra wraps an error of OmegaConf once or twice."""
     error = HydraException("In 'study/mine': raised while composing config")
     error.__cause__ = HydraException("again")
     error.__cause__.__context__ = OmegaConfBaseException("Key 'x' is not in struct")
 
     assert error_line(error) == "In 'study/mine': Key 'x' is not in struct"
+
+
+def test_a_judge_needs_a_chat_model(command: Command) -> None:
+    """The extractive reader answers questions and is not a chat model: one line, exit code 1."""
+    for name in ("evaluate", "doctor"):
+        done = command(name, "judge=chat", "chat@judge.chat=extractive")
+
+        assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+        assert done.stderr.startswith(
+            "error: chat@judge.chat=extractive: this choice cannot be used here; choose recorded, "
+        )

@@ -22,7 +22,7 @@ NEUTRAL = frozenset({"chat.base_url", "corpus"})
     ],
 )
 def test_names_say_what_was_run(overrides: list[str], version: str | None, name: str) -> None:
-    """What shapes the answers is in the name; where and how much to run is not."""
+    """Settings that shape the answers are in the name; where and how much to run is not."""
     assert run_name("ctx_k9", overrides, version, NEUTRAL) == name
 
 
@@ -50,8 +50,7 @@ def test_the_order_of_overrides_does_not_matter() -> None:
     ],
 )
 def test_every_name_is_portable(text: str) -> None:
-    """Case L06: folder names hold letters, digits, `.`, `_`, `-`, and none that a system
-    reserves."""
+    """Folder names hold letters, digits, `.`, `_`, `-` only, and are not reserved names."""
     name = portable(text)
 
     assert re.fullmatch(r"[a-z0-9._-]{1,120}", name)
@@ -61,7 +60,7 @@ def test_every_name_is_portable(text: str) -> None:
 
 
 def test_no_two_texts_share_a_folder() -> None:
-    """Case L06: names that differ by case, or in what had to be replaced, stay apart."""
+    """Names that differ by case, or in replaced characters only, get different folders."""
     texts = ["文字_k4", "圖片_k4", "model", "Model", "MODEL", "a:b", "a/b", "a-b"]
 
     assert len({portable(text) for text in texts}) == len(texts)
@@ -69,7 +68,7 @@ def test_no_two_texts_share_a_folder() -> None:
 
 @pytest.mark.parametrize("name", ["", "a/b", "..", "a:b", " a", "x\x00"])
 def test_study_names_that_cannot_be_folders(name: str) -> None:
-    """A study's name is used as it is, so it must be a folder's name."""
+    """A study's name is used unchanged, so it must be a valid folder name."""
     with pytest.raises(ConfigError, match=r"study\.name="):
         study_folder(name)
 
