@@ -14,6 +14,7 @@ import yaml  # type: ignore[import-untyped]
 from harness.errors import ConfigError, unknown
 from harness.judge.cases import Job, Kind
 from harness.llm import Message
+from harness.text import fold_name
 
 FOLDER = Path(__file__).parent / "prompts"
 
@@ -143,7 +144,7 @@ def language(name: str) -> str:
     ...
     harness.errors.ConfigError: unknown judge language 'klingon'; known: en, ja, zh_hans, zh_hant
     """
-    spelling = name.strip().casefold().replace("_", "-")
+    spelling = fold_name(name).replace("_", "-")
     for known, others in NAMES.items():
         if spelling in (known.replace("_", "-"), *others):
             return known

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from harness.analysis.findings.listing import shown
+from harness.analysis.findings.listing import value_text
 from harness.analysis.results import Analysis, Change, Contrast, Difference
 
 Row = dict[str, object]
@@ -66,7 +66,7 @@ def held(found: object, columns: Iterable[str]) -> Row:
 
 def value(found: object) -> object:
     """Return a factor's value as a cell holds it."""
-    return found if isinstance(found, bool | int | float) else shown(found)
+    return found if isinstance(found, bool | int | float) else value_text(found)
 
 
 CONFOUNDED = ("left", "right", "factors", "changes", "separated", "between", "missing")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from harness.analysis.results import Contrast, Difference, Verdict
+from harness.analysis.results import Conclusion, Contrast, Difference
 from harness.analysis.study_table import RIGHT
 from harness.render.blocks import Block, Cell, Column, Line, Table, Tone
 from harness.render.kinds import Kinds, title
@@ -26,13 +26,13 @@ ROWS = 8
 """Metrics that have a row each in brief."""
 
 FOLDED = {
-    Verdict.NO_EFFECT_POSSIBLE: "unchanged",
-    Verdict.IDENTICAL_BY_CONSTRUCTION: "identical",
-    Verdict.NOT_COMPARED: "not_compared",
+    Conclusion.NO_EFFECT_POSSIBLE: "unchanged",
+    Conclusion.IDENTICAL_BY_CONSTRUCTION: "identical",
+    Conclusion.NOT_COMPARED: "not_compared",
 }
 """Verdicts that need no row of numbers, and the line that names their metrics."""
 
-LOUD = (Verdict.BETTER, Verdict.WORSE, Verdict.DIFFERENT)
+LOUD = (Conclusion.BETTER, Conclusion.WORSE, Conclusion.DIFFERENT)
 """Verdicts that stand beside the metric's name in brief."""
 
 COLUMNS = (
@@ -46,7 +46,11 @@ IN_FULL_ONLY = {"dropped", "reading", "detectable", "needed"}
 TEXTS = {"metric", "reading", "changed"}
 """Columns that are not numbers."""
 
-TONES = {Verdict.BETTER: Tone.GOOD, Verdict.WORSE: Tone.BAD, Verdict.NOT_TRUSTED: Tone.MUTED}
+TONES = {
+    Conclusion.BETTER: Tone.GOOD,
+    Conclusion.WORSE: Tone.BAD,
+    Conclusion.NOT_TRUSTED: Tone.MUTED,
+}
 
 
 def measured(contrast: Contrast, kinds: Kinds, words: Words, brief: bool) -> Iterator[Block]:
@@ -81,7 +85,7 @@ def fold(row: Difference, many: bool) -> str:
     """
     if row.verdict in FOLDED or not (row.won or row.lost):
         return FOLDED.get(row.verdict, "unchanged")
-    dull = row.verdict in (Verdict.NO_EVIDENCE, Verdict.NOT_TRUSTED) and row.metric != RIGHT
+    dull = row.verdict in (Conclusion.NO_EVIDENCE, Conclusion.NOT_TRUSTED) and row.metric != RIGHT
     return "no_evidence" if many and dull and (row.p is None or row.p > ALPHA) else ""
 
 
@@ -90,7 +94,7 @@ def cost(row: Difference, words: Words) -> str:
     key = "cost_same" if row.left_mean == row.right_mean else "cost"
     metric = words.metric(row.metric)
     text = words.line(key, metric=metric, left=row.left_mean, right=row.right_mean)
-    if row.verdict is Verdict.DIFFERENT:
+    if row.verdict is Conclusion.DIFFERENT:
         return words.line("beyond_chance", cost=text, p=row.p_adjusted)
     return text
 
@@ -121,7 +125,7 @@ def cells_of(row: Difference, kinds: Kinds, words: Words, brief: bool) -> dict[s
     floor = row.p_floor if row.mcnemar is None else row.mcnemar.floor
     dropped = (row.dropped_left, row.dropped_right, row.dropped_both)
     too_few, none_needed = words.line("too_few"), words.line("no_difference")
-    if row.verdict is Verdict.NOT_TESTED:
+    if row.verdict is Conclusion.NOT_TESTED:
         too_few = none_needed = words.get("verdicts", row.verdict)
     texts = {
         "metric": name,

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 
-from harness.analysis.results import Analysis, Finding, Severity
+from harness.analysis import Analysis, Finding, Severity
 from harness.render.blocks import Block, Heading, Items, Line, Section
 from harness.render.sentences import sentence
 from harness.render.wording import Words

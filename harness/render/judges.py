@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from harness.analysis.judges import ABOUT_CLAIMS
-from harness.analysis.results import Analysis, CheckAgreement, Claim, Judges, Reading
+from harness.analysis.results import Analysis, CheckAgreement, FindingByJudge, Judges, Reading
 from harness.render.blocks import Block, Cell, Column, Heading, Line, Section, Table, Tone
 from harness.render.quantities import count, interval, mean, percent
 from harness.render.sentences import names_of
@@ -120,7 +120,7 @@ def by_judge(found: Judges, words: Words, brief: bool) -> Iterator[Block]:
         yield Line(words.line("apart", judges=apart), Tone.CAUTION)
     if found.uncommon:
         yield Line(words.line("uncommon", metrics=map(words.metric, found.uncommon)))
-    if found.claims:
+    if found.findings:
         yield from claims(found, words, brief)
     else:
         yield Line(words.line("held_none", judges=found.compared))
@@ -129,25 +129,25 @@ def by_judge(found: Judges, words: Words, brief: bool) -> Iterator[Block]:
 
 def claims(found: Judges, words: Words, brief: bool) -> Iterator[Block]:
     """Yield how many findings hold under every judge, and a row each."""
-    everywhere = sum(not claim.others for claim in found.claims)
+    everywhere = sum(not claim.others for claim in found.findings)
     numbers = {
-        "claims": len(found.claims),
+        "claims": len(found.findings),
         "every": everywhere,
-        "some": len(found.claims) - everywhere,
+        "some": len(found.findings) - everywhere,
     }
     yield Line(words.line("held", judges=found.compared, **numbers), Tone.STRONG)
-    shown = found.claims[: ROWS if brief else None]
+    shown = found.findings[: ROWS if brief else None]
     columns = (
         Column(words.get("columns", "about"), long=True),
         *(Column(name, long=True) for name in found.compared),
         Column(words.get("columns", "holds"), long=True),
     )
     yield Table(columns, tuple(row_of(claim, words) for claim in shown))
-    if len(found.claims) > len(shown):
-        yield Line(words.line("more_findings", more=len(found.claims) - len(shown)))
+    if len(found.findings) > len(shown):
+        yield Line(words.line("more_findings", more=len(found.findings) - len(shown)))
 
 
-def row_of(claim: Claim, words: Words) -> tuple[Cell, ...]:
+def row_of(claim: FindingByJudge, words: Words) -> tuple[Cell, ...]:
     """Return one finding with what each judge's scores say, and under whom it holds."""
     said = [
         Cell(told(claim, reading, words), Tone.PLAIN if reading.holds else Tone.MUTED)
@@ -160,7 +160,7 @@ def row_of(claim: Claim, words: Words) -> tuple[Cell, ...]:
     return (Cell(about(claim, words)), *said, holds)
 
 
-def about(claim: Claim, words: Words) -> str:
+def about(claim: FindingByJudge, words: Words) -> str:
     """Return what a finding is about."""
     finding = claim.finding
     names = names_of(finding, words)
@@ -171,7 +171,7 @@ def about(claim: Claim, words: Words) -> str:
     return words.line("about_trust", metric=names["metric"])
 
 
-def told(claim: Claim, reading: Reading, words: Words) -> str:
+def told(claim: FindingByJudge, reading: Reading, words: Words) -> str:
     """Return what one judge's scores say of what a finding is about."""
     contrast = claim.finding.left is not None
     if not reading.verdict:

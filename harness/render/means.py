@@ -10,9 +10,6 @@ from harness.render.missing import common_means, missing, reasons_of
 from harness.render.quantities import interval, mean, quantity
 from harness.render.wording import Words
 
-SATURATED = 0.8
-"""Share of the index from which retrieval scores say little, as in `harness.analysis`."""
-
 
 def means(analysis: Analysis, words: Words, brief: bool) -> Section:
     """Return the tables of means: scores, what is missing from them, and costs."""
@@ -80,7 +77,7 @@ def returned(run: RunSummary, words: Words) -> Cell:
 
 def saturated(run: RunSummary) -> bool:
     """Say whether a run retrieves so much of its index that retrieval scores say little."""
-    return run.saturation is not None and run.saturation >= SATURATED
+    return run.saturated
 
 
 def mean_cell(

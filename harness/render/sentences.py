@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping
 
-from harness.analysis.results import Difference, Finding
+from harness.analysis import Finding
+from harness.analysis.results import Difference
 from harness.render.wording import Template, Words
 
 ALPHA = 0.05
@@ -25,9 +26,9 @@ VALUES = ("left_value", "right_value", "second_left_value", "second_right_value"
 def sentence(finding: Finding, words: Words, alpha: float = ALPHA) -> str:
     """Return the finding as a sentence.
 
-    >>> from harness.analysis.results import Severity
+    >>> from harness.analysis import Severity
     >>> from harness.render.wording import words
-    >>> found = Finding("partial_run", Severity.WARNING, {"asked": 2, "questions": 8}, run="ctx_k9")
+    >>> found = Finding("partial_run", {"asked": 2, "questions": 8}, run="ctx_k9")
     >>> sentence(found, words("en"))
     'ctx_k9: only 2 of 8 questions were asked, and only those are compared.'
     """

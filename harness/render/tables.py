@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from harness.analysis.findings.listing import plain as plain_number
+from harness.analysis.findings.listing import json_number
 from harness.analysis.results import Analysis
 from harness.records import Status
 from harness.render.compared_tables import (
@@ -66,7 +66,7 @@ def csv(columns: Sequence[str], rows: Iterable[Row]) -> str:
 def cell(value: object) -> object:
     """Return what stands in a cell: numbers as they are, lists and tables as JSON text."""
     if isinstance(value, float):
-        return plain_number(value)
+        return json_number(value)
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, str):
@@ -146,7 +146,7 @@ def findings(analysis: Analysis, language: str) -> Iterator[Row]:
             "run": found.run,
             "metric": found.metric,
             "questions": found.questions,
-            "numbers": {name: plain_number(number) for name, number in numbers.items()},
+            "numbers": {name: json_number(number) for name, number in numbers.items()},
             "names": dict(found.names),
             "groups": dict(found.groups),
             "sentence": sentence(found, voice, analysis.family.alpha),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, cast
 
-from harness.analysis.findings.listing import shown
+from harness.analysis.findings.listing import value_text
 from harness.render.quantities import STYLES, Number
 
 LANGUAGES: dict[str, str] = {"en": "en", "ja": "ja", "zh_hant": "zh_hant", "zh_hans": "zh_hant"}
@@ -83,7 +83,7 @@ class Words:
 
     def value(self, value: object) -> str:
         """Return a factor's value, cut where it is long."""
-        written = " ".join(shown(value).split())
+        written = " ".join(value_text(value).split())
         return written if len(written) <= LONGEST else written[: LONGEST - 3] + "..."
 
 

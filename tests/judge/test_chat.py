@@ -73,7 +73,7 @@ def test_every_row_names_its_call(chat_judge: Build, case: Case, calls: Calls) -
 
 
 def test_each_passage_is_judged_by_itself(chat_judge: Build, other: Other, calls: Calls) -> None:
-    """Order can matter only if passages are not judged as one text (case B05)."""
+    """Order can matter only if passages are not judged as one text."""
     judge = chat_judge()
     case = other(reference="射程18浬。", passages=("休館日為週一。", "射程18浬。"))
     (rows,) = judge.judge([case], ["passage_useful"], calls)
@@ -150,7 +150,7 @@ def test_equal_passages_are_asked_about_once(chat_judge: Build, other: Other, ca
 
 
 def test_other_passages_are_other_questions(chat_judge: Build, other: Other, calls: Calls) -> None:
-    """The same answer over other passages is judged again (case I02)."""
+    """The same answer over other passages is judged again."""
     judge = chat_judge()
     cases = [other(), other(passages=("休館日為週一。",))]
     found = judge.judge(cases, ["response_in_context"], calls)
@@ -171,7 +171,7 @@ def test_other_passages_are_other_questions(chat_judge: Build, other: Other, cal
 def test_every_field_shapes_the_request(
     change: dict[str, Any], checks: list[str], chat_judge: Build, other: Other, calls: Calls
 ) -> None:
-    """A changed input is never answered from what was remembered of another (case I02)."""
+    """A changed input is never answered from what was remembered of another."""
     judge = chat_judge()
     before, after = judge.judge([other(), other(**change)], checks, calls)
     assert {row.call for row in before}.isdisjoint({row.call for row in after})
@@ -180,14 +180,14 @@ def test_every_field_shapes_the_request(
 def test_equal_questions_with_other_references(
     chat_judge: Build, other: Other, calls: Calls
 ) -> None:
-    """Two questions of equal wording are each held against their own reference (case I06)."""
+    """Two questions of equal wording are each held against their own reference."""
     cases = [other(question_id="q1"), other(question_id="q7", reference="休館日為週一。")]
     found = chat_judge().judge(cases, ["passage_useful"], calls)
     assert [[row.label for row in rows] for rows in found] == [[1, 0], [0, 1]]
 
 
 def test_second_evaluation_asks_nothing(chat_judge: Build, case: Case, tmp_path: Path) -> None:
-    """What was asked once is remembered, in this process or the next (case I01, I09)."""
+    """What was asked once is remembered, in this process or the next."""
     before, after = chat_judge(strictness=2), chat_judge(strictness=2)
     first = before.judge([case], checks_for(EVERYTHING), Calls(tmp_path))
     second = after.judge([case], checks_for(EVERYTHING), Calls(tmp_path))
@@ -210,7 +210,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_changed_prompt_asks_anew(
     folder: Path, chat_judge: Build, case: Case, tmp_path: Path
 ) -> None:
-    """One word changed in a prompt asks its calls again, all others not (case I01)."""
+    """One word changed in a prompt asks its calls again, all others not."""
     before, after = chat_judge(), chat_judge()
     before.judge([case], ["response_in_context"], Calls(tmp_path))
     identity = before.identity()
@@ -229,7 +229,7 @@ def test_changed_prompt_asks_anew(
 
 
 def test_prompts_are_in_the_judge_s_language(chat_judge: Build, case: Case, calls: Calls) -> None:
-    """A language by another name is the same language, and its words are sent (case E03)."""
+    """A language by another name is the same language, and its words are sent."""
     judges = [chat_judge(language=name) for name in ("Chinese", "zh_hant")]
     for judge in judges:
         judge.judge([case], ["passage_useful"], calls)
@@ -240,7 +240,7 @@ def test_prompts_are_in_the_judge_s_language(chat_judge: Build, case: Case, call
 
 
 def test_unknown_language_is_an_error(chat_judge: Build, case: Case, calls: Calls) -> None:
-    """No question is asked in a language that has no prompts (case E03)."""
+    """No question is asked in a language that has no prompts."""
     with pytest.raises(ConfigError, match="klingon"):
         chat_judge(language="klingon").judge([case], ["passage_useful"], calls)
 
@@ -260,7 +260,7 @@ def test_every_setting_is_part_of_the_identity(field: str, chat_judge: Build) ->
 
 
 def test_the_whole_text_is_sent(chat_judge: Build, other: Other, calls: Calls) -> None:
-    """No sentence is dropped before the claims are taken (case E01)."""
+    """No sentence is dropped before the claims are taken."""
     text = "塔高27公尺。1931年啟用！真的嗎？是的"
     judge = chat_judge()
     judge.judge([other(response=text)], ["claims_response"], calls)
@@ -268,7 +268,7 @@ def test_the_whole_text_is_sent(chat_judge: Build, other: Other, calls: Calls) -
 
 
 def test_echo_of_the_example_is_dropped(chat_judge: Build, other: Other, calls: Calls) -> None:
-    """A claim copied from the prompt's example does not count, and is counted (case N01)."""
+    """A claim copied from the prompt's example does not count, and is counted."""
     reply = {"claims": ["燈塔高27公尺。", "紅松橋全長412公尺。", "燈塔於1931年啟用。"]}
     judge = chat_judge(lambda _: json.dumps(reply, ensure_ascii=False))
     case = other(response="燈塔高27公尺，1931年啟用。")
@@ -279,7 +279,7 @@ def test_echo_of_the_example_is_dropped(chat_judge: Build, other: Other, calls: 
 
 
 def test_nothing_but_echoes_is_na(chat_judge: Build, case: Case, calls: Calls) -> None:
-    """A model that repeats its example has not read the text (case N01)."""
+    """A model that repeats its example has not read the text."""
     judge = chat_judge(lambda _: '{"claims": ["紅松橋於1988年5月通車。"]}')
     (rows,) = judge.judge([case], ["response_in_context"], calls)
     assert {(row.item, row.error) for row in rows} == {(-1, Status.JUDGE_ECHO)}
@@ -314,7 +314,7 @@ def test_claims_that_differ_in_a_point_are_two(chat_judge: Build, case: Case, ca
 
 
 def test_reason_is_kept_beside_its_verdict(chat_judge: Build, case: Case, calls: Calls) -> None:
-    """A verdict that contradicts its reason can be found, since both are kept (case N12)."""
+    """A verdict that contradicts its reason can be found, since both are kept."""
 
     def script(request: Request) -> str:
         if "question" in json.loads(request.messages[-1].content):

@@ -6,7 +6,7 @@ from harness.judge.prompt import FOLDER, NAMES, language
 
 @pytest.mark.parametrize("name", ["Chinese", "chinese", "zh", "ZH-TW", "zh_hant", " zh-Hant "])
 def test_traditional_chinese_has_many_names(name: str) -> None:
-    """However it is spelt, Chinese without a script means Traditional Chinese (case E03)."""
+    """However it is spelt, Chinese without a script means Traditional Chinese."""
     assert language(name) == "zh_hant"
 
 
@@ -17,7 +17,7 @@ def test_other_languages(name: str, meant: str) -> None:
 
 
 def test_unknown_language_lists_the_choices() -> None:
-    """A language without prompts is an error that names those with (case E03)."""
+    """A language without prompts is an error that names those with."""
     with pytest.raises(ConfigError, match=r"klingon.*known: en, ja, zh_hans, zh_hant"):
         language("klingon")
 

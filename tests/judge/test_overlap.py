@@ -28,7 +28,7 @@ def test_a_number_that_is_not_there_decides(other: Callable[..., Case], calls: C
 
 
 def test_all_sentences_become_claims(other: Callable[..., Case], calls: Calls) -> None:
-    """No sentence is lost for want of an ASCII full stop (case E01)."""
+    """No sentence is lost for want of an ASCII full stop."""
     case = other(response="塔高27公尺。1931年啟用！真的嗎？是的")
     assert [row.text for row in rows(case, "claims_response", calls)] == [
         "塔高27公尺。",

@@ -97,7 +97,7 @@ def test_csharp_without_passages() -> None:
 
 
 def test_csharp_composite_is_whole_or_not_there(evidence: Make) -> None:
-    """A composite whose check did not run is NA, never a part over the whole (case A07)."""
+    """A composite whose check did not run is NA, never a part over the whole."""
     only_context = evidence(response_in_context="EEEEN")
 
     assert METRICS["faithfulness"].score(only_context).value == 0.8

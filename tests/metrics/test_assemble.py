@@ -209,7 +209,7 @@ def test_one_missing_label_takes_the_array(
 
 
 def test_two_verdicts_for_five_claims(question: Question, response: Response, verdict: Row) -> None:
-    """Claims without a verdict are not taken as supported: NA, never 0.8 or 0.5 (case B08)."""
+    """Claims without a verdict are not taken as supported: NA, never 0.8 or 0.5."""
     rows = [
         *claims(verdict, "claims_response", 5),
         verdict("response_in_context", 0, label=1),

@@ -68,7 +68,7 @@ def test_contradiction_is_not_silence(evidence: Make) -> None:
 def test_one_evasion_among_several_changes_nothing(
     cosines: list[float], flags: list[int], expected: float
 ) -> None:
-    """Only where every reverse question finds an evasion is the score 0 (case B10)."""
+    """Only where every reverse question finds an evasion is the score 0."""
     scored = METRICS["answer_relevancy"].score(similarities(cosines, flags))
 
     assert scored.value == pytest.approx(expected)
@@ -76,7 +76,7 @@ def test_one_evasion_among_several_changes_nothing(
 
 
 def test_negative_mean_is_clipped_and_kept_raw() -> None:
-    """Cosines of (1, 0) to (-0.02, 1), (0, 1), (0.01, 1): mean -0.0033, shown as 0 (case B01)."""
+    """Cosines of (1, 0) to (-0.02, 1), (0, 1), (0.01, 1): mean -0.0033, shown as 0."""
     asked = np.array([1.0, 0.0])
     found = np.array([[-0.02, 1.0], [0.0, 1.0], [0.01, 1.0]])
     cosines = found @ asked / np.linalg.norm(found, axis=1)

@@ -109,14 +109,14 @@ def test_another_answer(spelling: str, text: str) -> None:
 
 @pytest.mark.parametrize("spelling", ["", " ", "%", "、。", "——", "\u200b", "○"])
 def test_spelling_that_comes_to_nothing_never_matches(spelling: str) -> None:
-    """A spelling without letter or digit normalises to nothing, and matches nothing (case B14)."""
+    """A spelling without letter or digit normalises to nothing, and matches nothing."""
     assert normalise(spelling) == ""
     assert not held(spelling, "50 % of all，○")
     assert not held(spelling, "")
 
 
 def test_values_are_compared_as_declared() -> None:
-    """18.0 浬 is 18浬; 1.05 is not 1.50; 105 is not 1.05 (case E09)."""
+    """18.0 浬 is 18浬; 1.05 is not 1.50; 105 is not 1.05."""
     assert normalise("18.0 浬") == normalise("18浬") == "18 浬"
     assert normalise("1.05") != normalise("1.50")
     assert normalise("105") != normalise("1.05")
@@ -137,7 +137,7 @@ def test_groups_must_all_appear() -> None:
 
 
 def test_char_f1_takes_order_aside() -> None:
-    """Shared characters count as often as both have them: 2 of 3 and 2 gives 0.8 (case E04)."""
+    """Shared characters count as often as both have them: 2 of 3 and 2 gives 0.8."""
     assert char_f1("aab", "aa") == pytest.approx(2 * 2 / 5)
     assert char_f1("霧日最多為四月", "四月霧日最多") == pytest.approx(12 / 13)
     assert char_f1("同じ文。", "同じ 文") == 1.0

@@ -47,7 +47,7 @@ def test_every_group_must_appear() -> None:
 
 
 def test_unanswerable_is_right_when_refused() -> None:
-    """Where the corpus holds no answer, a refusal alone is right (case B11)."""
+    """Where the corpus holds no answer, a refusal alone is right."""
     assert match("資料中沒有提到", answerable=False) == Scored(1.0)
     assert match("是 3.2%。", answerable=False) == Scored(0.0)
     assert match("", answerable=False) == Scored(0.0)
@@ -59,7 +59,7 @@ def test_refusal_with_an_invented_answer_is_wrong() -> None:
 
 
 def test_answerable_is_wrong_when_refused() -> None:
-    """A refusal is wrong even if it repeats the words that were looked for (case B11)."""
+    """A refusal is wrong even if it repeats the words that were looked for."""
     assert match("資料中沒有提到", [["男性"]]) == Scored(0.0)
     assert match("資料中沒有提到男性是否較多。", [["男性"]]) == Scored(0.0)
 
@@ -75,7 +75,7 @@ def test_remark_does_not_spoil_a_right_answer() -> None:
 
 
 def test_failure_to_answer_is_wrong() -> None:
-    """Of ten questions six are right, two wrong and two failed: 0.6, not 6 of 8 (case A06)."""
+    """Of ten questions six are right, two wrong and two failed: 0.6, not 6 of 8."""
     answers = [["18浬"]]
     responses = ["18 浬"] * 6 + ["16 浬"] * 2 + [None] * 2
 
@@ -92,7 +92,7 @@ def test_no_accepted_answers_is_na() -> None:
 
 
 def test_char_f1_needs_no_words() -> None:
-    """Six characters shared of seven and six: 12/13, and 1 for equal texts (case E04)."""
+    """Six characters shared of seven and six: 12/13, and 1 for equal texts."""
     metric = METRICS["answer_char_f1"]
 
     def score(response: str | None, reference: str) -> Scored:

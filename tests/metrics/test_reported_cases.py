@@ -24,7 +24,7 @@ def mean(scores: list[float | None]) -> tuple[float, int]:
 
 
 def test_row_without_any_judgement_is_no_zero(evidence: Callable[..., Evidence]) -> None:
-    """Rows of .8, .8, NA, .6, .6 give 0.7 over 4 of 5, and the NA keeps its reason (case A01)."""
+    """Rows of .8, .8, NA, .6, .6 give 0.7 over 4 of 5, and the NA keeps its reason."""
     unread = Evidence(missing={"response_in_context": Status.JUDGE_UNPARSABLE})
     rows = [evidence(response_in_context=text) for text in ("EEEEN", "EEEEN", "EEENN", "EEENN")]
 
@@ -37,7 +37,7 @@ def test_row_without_any_judgement_is_no_zero(evidence: Callable[..., Evidence])
 
 
 def test_all_four_are_na_where_no_reply_could_be_read() -> None:
-    """A judge that gave no JSON for any check leaves four NA, each with the reason (case A01)."""
+    """A judge that gave no JSON for any check leaves four NA, each with the reason."""
     known = Evidence(
         missing=dict.fromkeys(
             (
@@ -57,7 +57,7 @@ def test_all_four_are_na_where_no_reply_could_be_read() -> None:
 
 
 def test_judge_trouble_is_no_bad_answer(evidence: Callable[..., Evidence]) -> None:
-    """1.0, NA, 1.0 is 1.000 over 2 of 3, not 0.667 (case A02)."""
+    """1.0, NA, 1.0 is 1.000 over 2 of 3, not 0.667."""
     good = evidence(response_in_context="EE")
     lost = Evidence(missing={"response_in_context": Status.JUDGE_FAILED})
 
@@ -67,7 +67,7 @@ def test_judge_trouble_is_no_bad_answer(evidence: Callable[..., Evidence]) -> No
 
 
 def test_refusal_and_cut_reply_have_two_reasons(verdict: Row) -> None:
-    """No claims to be made, and claims that could not be read, are told apart (case A09)."""
+    """No claims to be made, and claims that could not be read, are told apart."""
     refused = assemble(RESPONSE, QUESTION, [verdict("claims_response", -1, error="no_claims")])
     cut = assemble(RESPONSE, QUESTION, [verdict("claims_response", -1, error="judge_unparsable")])
 
@@ -76,7 +76,7 @@ def test_refusal_and_cut_reply_have_two_reasons(verdict: Row) -> None:
 
 
 def test_apology_instead_of_verdicts(verdict: Row) -> None:
-    """Three claims and a reply that is no verdict: NA, never 1.0 (case A11)."""
+    """Three claims and a reply that is no verdict: NA, never 1.0."""
     rows = [verdict("claims_response", item, text="句") for item in range(3)]
     rows.append(verdict("response_in_context", -1, error="judge_unparsable"))
 
@@ -103,7 +103,7 @@ ERRORS = st.sampled_from([None, Status.JUDGE_UNPARSABLE, Status.BUDGET, Status.N
 @settings(max_examples=150, derandomize=True, database=None, deadline=None)
 @given(st.data())
 def test_whatever_the_judge_says(data: st.DataObject) -> None:
-    """Any rows give a score within the metric's bounds, or NA with a reason (case A11)."""
+    """Any rows give a score within the metric's bounds, or NA with a reason."""
     passages = tuple(Passage(f"d#1.{i}", "d", 1, "text", "甲") for i in (1, 2))
     rows = []
 

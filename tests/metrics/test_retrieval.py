@@ -33,7 +33,7 @@ def test_context_precision_depends_on_rank(evidence: Make, useful: str, expected
 
 @pytest.mark.parametrize(("useful", "expected"), [("EEE", 1.0), ("NNN", 0.0), ("NE", 0.5)])
 def test_context_precision_is_exact(evidence: Make, useful: str, expected: float) -> None:
-    """No constant in the denominator: a perfect ranking is 1.0 itself (case B03)."""
+    """No constant in the denominator: a perfect ranking is 1.0 itself."""
     assert METRICS["context_precision"].score(evidence(passage_useful=useful)).value == expected
 
 
@@ -44,7 +44,7 @@ def test_all_useful_is_exactly_one(evidence: Make, passages: int) -> None:
 
 
 def test_share_is_not_average_precision(evidence: Make) -> None:
-    """Ranks 8 and 9 of 9: precision by rank 0.174, share 0.222; at the top 1 and 0.222 (B04)."""
+    """Ranks 8 and 9 of 9: precision by rank 0.174, share 0.222; at the top 1 and 0.222."""
     last, first = evidence(passage_useful="NNNNNNNEE"), evidence(passage_useful="EENNNNNNN")
     by_rank, share = METRICS["context_precision"], METRICS["context_precision_share"]
 
@@ -56,7 +56,7 @@ def test_share_is_not_average_precision(evidence: Make) -> None:
 
 
 def test_order_matters(evidence: Make) -> None:
-    """The useful passage second gives 0.5, first 1.0 (case B05)."""
+    """The useful passage second gives 0.5, first 1.0."""
     assert METRICS["context_precision"].score(evidence(passage_useful="NE")).value == 0.5
     assert METRICS["context_precision"].score(evidence(passage_useful="EN")).value == 1.0
 

@@ -7,7 +7,8 @@ import pytest
 from rich.cells import cell_len
 
 from harness.analysis import Analysis
-from harness.analysis.results import CheckAgreement, Claim, Finding, Judges, Reading, Severity
+from harness.analysis.findings.kinds import Finding
+from harness.analysis.results import CheckAgreement, FindingByJudge, Judges, Reading
 from harness.render import StudyFacts, markdown, terminal, words
 from harness.render.blocks import Line, Table
 from harness.render.judges import judges
@@ -61,19 +62,19 @@ PROMPT = {
     "right": "ctx_k9_strict",
     "metric": "faithfulness",
 }
-BETTER = Claim(
-    Finding("better", Severity.FINDING, **PROMPT),  # type: ignore[arg-type]
+BETTER = FindingByJudge(
+    Finding("better", **PROMPT),  # type: ignore[arg-type]
     (
         Reading("overlap", True, "better", 0.25),
         Reading("llama3.1", False, "no_evidence", 0.031),
     ),
 )
-TRUSTED = Claim(
-    Finding("metric_trusted", Severity.FINDING, metric="precision"),
+TRUSTED = FindingByJudge(
+    Finding("metric_trusted", metric="precision"),
     (Reading("overlap", True, "trusted", 0.8), Reading("llama3.1", True, "trusted", 0.9)),
 )
-DEEPER = Claim(
-    Finding("deeper_rank", Severity.FINDING, {"k": 4}, run="ctx_k9"),
+DEEPER = FindingByJudge(
+    Finding("deeper_rank", {"k": 4}, run="ctx_k9"),
     (Reading("overlap", False, "", None), Reading("llama3.1", True, "", None)),
 )
 FOUND = Judges(
@@ -86,7 +87,7 @@ FOUND = Judges(
     of_runs=6,
     of_questions=8,
     uncommon=("answer_relevancy",),
-    claims=(BETTER, TRUSTED, DEEPER),
+    findings=(BETTER, TRUSTED, DEEPER),
     free=13,
 )
 
@@ -154,7 +155,7 @@ def test_what_is_compared_is_said(article: Analysis, facts: StudyFacts) -> None:
 
 def test_nothing_to_compare_is_said(article: Analysis, facts: StudyFacts) -> None:
     """No common runs, and no finding at all, are two things."""
-    none = replace(FOUND, claims=())
+    none = replace(FOUND, findings=())
     apart = replace(none, compared=())
 
     assert "No finding rests on a judge" in markdown(replace(article, judges=none), facts)
@@ -165,7 +166,7 @@ def test_nothing_to_compare_is_said(article: Analysis, facts: StudyFacts) -> Non
 
 def test_in_brief_the_rest_is_counted(article: Analysis) -> None:
     """The terminal shows ten findings; report.md all of them."""
-    many = replace(FOUND, claims=(BETTER,) * 12)
+    many = replace(FOUND, findings=(BETTER,) * 12)
 
     assert len(table(article, many, 1, brief=True)) == 10
     assert len(table(article, many, 1)) == 12

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from harness.analysis import Analysis
-from harness.analysis.results import Finding, Severity
+from harness.analysis.findings.kinds import Finding
 from harness.render import sentence, words
 
 EN = words("en")
@@ -18,7 +18,6 @@ def said(analysis: Analysis, kind: str) -> list[str]:
 def changed(gained: str, lost: str, p: float | None, floor: float | None) -> Finding:
     return Finding(
         "answers_changed",
-        Severity.FINDING,
         {
             "p": p,
             "p_floor": floor,
@@ -123,7 +122,6 @@ def test_better_never_stands_on_a_mean_alone() -> None:
     }
     finding = Finding(
         "better",
-        Severity.FINDING,
         numbers,
         {"left_value": "default", "right_value": "strict"},
         {"won": ("q1",), "lost": ("q2",)},
@@ -147,7 +145,6 @@ def better(factor: str, won: tuple[str, ...], lost: tuple[str, ...]) -> Finding:
     }
     return Finding(
         "better",
-        Severity.FINDING,
         numbers,
         {"left_value": "none", "right_value": "w48"},
         {"won": won, "lost": lost},
@@ -182,7 +179,7 @@ def agreement(**about: object) -> Finding:
             names[name] = value
         else:
             numbers[name] = value  # type: ignore[assignment]
-    return Finding("judges_agreement", Severity.NOTE, numbers, names)
+    return Finding("judges_agreement", numbers, names)
 
 
 @pytest.mark.parametrize(
@@ -231,7 +228,6 @@ def test_statuses_and_graders_are_words() -> None:
     """A code of ours never stands in a sentence."""
     missing = Finding(
         "missing_scores",
-        Severity.WARNING,
         {"missing": 9, "cells": 48},
         {"status": "judge_unparsable"},
         metric="context_recall",
@@ -255,7 +251,6 @@ def test_a_warning_that_stands_for_others_counts_them() -> None:
         names = {"left_value": "4", "right_value": "9"}
         finding = Finding(
             "judged_differently",
-            Severity.WARNING,
             {"others": others},
             names,
             factor="top_k",

@@ -9,7 +9,8 @@ from itertools import product
 import pytest
 
 from harness.analysis import GOLD_METRICS, KINDS
-from harness.analysis.results import Attribution, Finding, Severity, Trust, Verdict
+from harness.analysis.findings.kinds import Finding
+from harness.analysis.results import Attribution, Conclusion, Trust
 from harness.metrics import METRICS
 from harness.records import Layer, Status
 from harness.render import LANGUAGES, sentence, words
@@ -103,7 +104,12 @@ def test_tables_have_the_keys_of_the_english_ones(language: str) -> None:
 @each_language
 @pytest.mark.parametrize(
     ("table", "members"),
-    [("statuses", Status), ("verdicts", Verdict), ("trust", Trust), ("attribution", Attribution)],
+    [
+        ("statuses", Status),
+        ("verdicts", Conclusion),
+        ("trust", Trust),
+        ("attribution", Attribution),
+    ],
 )
 def test_every_member_has_words(language: str, table: str, members: type[StrEnum]) -> None:
     """Whatever analysis may say has a word."""
@@ -155,7 +161,6 @@ def finding(kind: str, number: float | None, group: tuple[str, ...] = ("q1", "q2
     about = {name: f"the {name}" for name in carried.about if name not in ("questions", "metric")}
     return Finding(
         kind=kind,
-        severity=Severity.NOTE,
         numbers=dict.fromkeys(carried.numbers, number),
         names={name: CHOICES.get(name, (f"the {name}",))[0] for name in carried.names},
         groups=dict.fromkeys(carried.groups, group),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.analysis.results import Analysis, Contrast, Difference, Verdict
+from harness.analysis.results import Analysis, Conclusion, Contrast, Difference
 from harness.analysis.study_table import RIGHT
 from harness.render.blocks import Cell, Line
 from harness.render.contrasts import header, said_of
@@ -19,12 +19,12 @@ WIDTH, MIDDLE = 240.0, 120.0
 """Of a plot, in its own units; a difference of 1 reaches from the middle to the edge."""
 
 GREY = {
-    Verdict.NOT_TRUSTED,
-    Verdict.NO_EFFECT_POSSIBLE,
-    Verdict.IDENTICAL_BY_CONSTRUCTION,
-    Verdict.NOT_COMPARED,
+    Conclusion.NOT_TRUSTED,
+    Conclusion.NO_EFFECT_POSSIBLE,
+    Conclusion.IDENTICAL_BY_CONSTRUCTION,
+    Conclusion.NOT_COMPARED,
 }
-TONES = {Verdict.BETTER: "good", Verdict.WORSE: "bad"}
+TONES = {Conclusion.BETTER: "good", Conclusion.WORSE: "bad"}
 
 
 @dataclass(frozen=True, slots=True)

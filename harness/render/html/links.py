@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from harness.analysis.results import Analysis, Finding
+from harness.analysis import Analysis, Finding
 
 OF_KINDS = {
     "retrieval_scores_differ": "contrasts",

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from harness.analysis.results import Analysis, Severity
+from harness.analysis import Analysis, Severity
 from harness.records import Layer
 from harness.render.blocks import Block, Heading, Items, Section
 from harness.render.contrasts import family, in_short

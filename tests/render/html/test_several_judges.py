@@ -5,8 +5,8 @@ from itertools import pairwise
 
 import pytest
 
+from harness.analysis.findings.judge_findings import judge_findings
 from harness.analysis.findings.listing import strongest_first
-from harness.analysis.judges import about_judges
 from harness.render import LANGUAGES, words
 from tests.render.html.pages import Shown, shown
 from tests.render.html.test_html import HOSTILE, Reader
@@ -19,10 +19,10 @@ def judged(name: str = "third") -> Shown:
         FOUND,
         names=("overlap", "llama3.1", name),
         agreements=(*FOUND.agreements, replace(MATCHED, second=name)),
-        claims=(replace(BETTER, finding=replace(BETTER.finding, left="k2", right="k4")),),
+        findings=(replace(BETTER, finding=replace(BETTER.finding, left="k2", right="k4")),),
     )
     page = shown()
-    findings = strongest_first([*page.analysis.findings, *about_judges(found)])
+    findings = strongest_first([*page.analysis.findings, *judge_findings(found)])
     return replace(page, analysis=replace(page.analysis, judges=found, findings=findings))
 
 

@@ -1,0 +1,35 @@
+import pytest
+
+from harness.errors import ConfigError
+from harness.systems import PromptTemplate
+from tests.fakes import passages
+
+PROMPT = PromptTemplate(language="ja", ja="資料：{passages}\n質問：{question}", en="{question}")
+
+
+def test_slots_are_filled() -> None:
+    """Passages come numbered in rank order, then the question."""
+    (message,) = PROMPT.messages("何月？", passages("四月", "五月"))
+
+    assert message.content == "資料：[1] 四月\n\n[2] 五月\n質問：何月？"
+
+
+def test_what_is_filled_in_is_never_read_as_a_slot() -> None:
+    """Braces in a passage or question stay braces."""
+    (message,) = PROMPT.messages("{passages}", passages("{question} {x} {}"))
+
+    assert message.content == "資料：[1] {question} {x} {}\n質問：{passages}"
+
+
+def test_only_the_wording_in_use_is_a_factor() -> None:
+    """A change of the English wording does not make a Japanese run another one."""
+    other = PromptTemplate(language="ja", ja=PROMPT.ja, en="Say: {question}")
+
+    assert other.factors() == PROMPT.factors()
+    assert other.sha256 == PROMPT.sha256
+
+
+def test_a_missing_language_is_an_error() -> None:
+    """A prompt without wording in the study's language is refused."""
+    with pytest.raises(ConfigError, match="no wording in 'zh_hant'"):
+        _ = PromptTemplate(language="zh_hant", en="x").template
