@@ -14,7 +14,7 @@ def line(content: str, top: float, left: float = 72, size: float = 10) -> TextLi
 
 
 def test_lines_of_a_paragraph_are_joined() -> None:
-    """Between Han nothing is put, between Latin words a blank."""
+    """Lines are joined without a blank between Han, with one between Latin words."""
     han = flow([line("整體來說，民主國家已經進行回擊，視為一種整", 100), line("體的威脅。", 86)])
     latin = flow([line("this report would likely", 100), line("be larger.", 86)])
 
@@ -24,7 +24,7 @@ def test_lines_of_a_paragraph_are_joined() -> None:
 
 
 def test_title_stands_alone() -> None:
-    """A line much shorter than the next was not broken for want of room."""
+    """A line much shorter than the next was not broken because it was full."""
     found = flow(
         [line("停滯與不平等", 100), line("這兩種意識形態雖然往往以溫和的形式呈現，但", 86)]
     )
@@ -33,7 +33,7 @@ def test_title_stands_alone() -> None:
 
 
 def test_larger_type_and_distance_end_a_paragraph() -> None:
-    """Neither a heading in larger type nor a line further down goes on."""
+    """A heading in larger type and a line further down are not joined."""
     words = "words in a line that is full"
 
     assert flow([line(words, 100, size=14), line(words, 84)]).joined == 0
@@ -42,7 +42,7 @@ def test_larger_type_and_distance_end_a_paragraph() -> None:
 
 
 def test_indent_begins_a_paragraph() -> None:
-    """A line that is set in begins anew, unless a bullet hangs before it."""
+    """An indented line begins a paragraph, unless a bullet hangs before it."""
     full = "民主國家對技術的敵意遠非單向的，而是雙向的事"
 
     assert flow([line(full, 100), line(full, 86, left=92)]).joined == 0
@@ -51,7 +51,7 @@ def test_indent_begins_a_paragraph() -> None:
 
 
 def test_rows_of_a_table_stay_apart() -> None:
-    """Lines of numbers, and lines of three cells, are rows and no sentences."""
+    """Lines of numbers, and lines of three cells, are rows and not sentences."""
     rows = [line("Austria 86.2 13.8 0 3,375", 100), line("Belgium 0 0 100.0 3,973", 86)]
     cells = TextLine(Box(0, 0, 300, 10), tuple(Span(Box(0, 0, 9, 9), "cell") for _ in range(3)))
     next_cells = TextLine(Box(0, -14, 300, -4), cells.spans)
@@ -61,7 +61,7 @@ def test_rows_of_a_table_stay_apart() -> None:
 
 
 def test_sentences_with_years_are_no_rows() -> None:
-    """Typists who set blanks around numbers in Chinese do not make a table by it."""
+    """Blanks around numbers in Chinese do not make a line the row of a table."""
     first = "2010 年代，公眾和政策制定者對技術的態度明顯轉向負面，在 2000 年末和"
     second = "2010 年初被視為促進開放的力量，但是到了 2010 年末，它們開始被撻伐"
 
@@ -69,19 +69,19 @@ def test_sentences_with_years_are_no_rows() -> None:
 
 
 def test_seam_follows_the_custom_of_the_page() -> None:
-    """Where Han and digits touch elsewhere on the page, a line break between them is nothing."""
+    """Lines are joined without a blank between Han and digits if the page has none there."""
     first, second = "近年の2018年に発表された深層学習のモデルが、さらに", "2020年には広がりました"
 
     assert flow([line(first, 100), line(second, 86)]).text == first + second
 
 
 def test_hyphen_at_a_line_end_is_left_to_cleaning() -> None:
-    """The word is put together, with the mark that cleaning decides about."""
+    """The word is joined, with a mark that cleaning resolves."""
     assert flow([line("the dis" + HYPHEN, 100), line("ability", 86)]).text == "the dis\u00adability"
 
 
 def test_no_lines() -> None:
-    """A page without text is the empty string."""
+    """A page without text gives the empty string."""
     assert flow([]).text == ""
 
 

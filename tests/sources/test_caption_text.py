@@ -7,7 +7,7 @@ SCALE = Axis("Percent", ("0", "5", "10"))
 
 
 def test_values_are_pairs_of_label_and_value() -> None:
-    """A chart with printed values tells them, and does not say that they are missing."""
+    """The caption of a chart with printed values gives them, and does not say they are missing."""
     chart = Chart(
         ("Cases",), (SCALE,), Axis("Region", ("N", "S")), (("N", ("4.5", "1")), ("S", ("3",))), ()
     )
@@ -19,7 +19,7 @@ def test_values_are_pairs_of_label_and_value() -> None:
 
 
 def test_missing_values_are_said() -> None:
-    """Where no values are printed the caption says so, in Chinese here."""
+    """If no values are printed the caption says so, in Chinese here."""
     chart = Chart((), (), Axis("", ("1900", "1910", "1920")), (), ("Golden Age",))
 
     assert caption_of(chart, WORDINGS["zh_hant"]) == (
@@ -29,7 +29,7 @@ def test_missing_values_are_said() -> None:
 
 
 def test_long_axes_are_told_by_their_ends() -> None:
-    """Of more than fourteen labels the first and the last are enough."""
+    """Of more than fourteen labels only the first and the last are given."""
     chart = Chart(
         (), (), Axis("Income percentile", tuple(str(i) for i in range(5, 105, 5))), (), ()
     )
@@ -39,7 +39,7 @@ def test_long_axes_are_told_by_their_ends() -> None:
 
 @pytest.mark.parametrize("say", WORDINGS.values(), ids=WORDINGS)
 def test_every_language_says_everything(say: Wording) -> None:
-    """No language drops a part, and a picture without words has no caption in any."""
+    """Every language gives all parts, and a picture without words has no caption in any."""
     chart = Chart(("T",), (SCALE,), Axis("X", ("p", "q")), (), ("O",))
     caption = caption_of(chart, say)
 
