@@ -9,18 +9,18 @@ from harness.account import toll
 from harness.store import Run
 
 if TYPE_CHECKING:
-    from harness.render.html import Made
+    from harness.render.html import RunRecord
 
 
-def made_of(run: Run, judge: str | None) -> "Made":
+def made_of(run: Run, judge: str | None) -> "RunRecord":
     """Return how a run came about, as far as its record tells."""
-    from harness.render.html import Made
+    from harness.render.html import RunRecord
 
     facts = run.facts()
     factors = facts["factors"]
     counts, calls, spent = (facts.get(key) or {} for key in ("counts", "calls", "spent"))
     behind = {v.call for v in run.verdicts(judge) if v.call} if judge is not None else set()
-    return Made(
+    return RunRecord(
         run=run.name,
         settings={**factors["choices"], **factors["leaves"]},
         inactive=frozenset(factors["inactive"]),

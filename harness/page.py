@@ -17,7 +17,7 @@ from harness.store import Run, write_whole
 if TYPE_CHECKING:
     from harness.analysis import Analysis
     from harness.render import Section, StudyFacts
-    from harness.render.html import Details, Picture
+    from harness.render.html import Details, ShownFigure
 
 log = logging.getLogger(__name__)
 
@@ -47,23 +47,12 @@ def write_page(
     return file
 
 
-def write_latex(
-    folder: Path, analysis: "Analysis", facts: "StudyFacts", runs: Sequence[Run], language: str
-) -> Path:
-    """Write `report.tex` and the plots as PDF beside it; return where the tables lie."""
-    from harness.render.drawn import plots
+def write_latex(folder: Path, analysis: "Analysis", facts: "StudyFacts", language: str) -> Path:
+    """Write the tables for a paper into `report.tex` and return its path."""
     from harness.render.latex import latex
 
-    packages = {k: v for run in runs for k, v in (run.facts().get("packages") or {}).items()}
     file = folder / "report.tex"
-    write_whole(file, latex(analysis, facts, packages, language).encode("utf-8", "replace"))
-    try:
-        drawn = plots(analysis, language)
-    except ImportError:
-        log.warning("format=latex: no plots without matplotlib; pip install matplotlib")
-        return file
-    for name, plot in drawn.items():
-        write_whole(folder / name, plot)
+    write_whole(file, latex(analysis, facts, language).encode("utf-8", "replace"))
     return file
 
 
@@ -97,7 +86,7 @@ def details_of(analysis: "Analysis", facts: "StudyFacts", runs: Sequence[Run]) -
             for run in shown
         },
         pictures=pictures_of(shown),
-        made=tuple(made_of(run, judge) for run in shown),
+        records=tuple(made_of(run, judge) for run in shown),
         judge=judge_of(shown, judge) if shown and judge else {},
         commands=commands_of(facts),
     )
@@ -116,11 +105,11 @@ def commands_of(facts: "StudyFacts") -> tuple[str, ...]:
     return tuple(f"python -m harness.{stage} {words}".strip() for stage in ("study", "report"))
 
 
-def pictures_of(runs: Sequence[Run]) -> tuple["Picture", ...]:
+def pictures_of(runs: Sequence[Run]) -> tuple["ShownFigure", ...]:
     """Return the figures that indexes were told about, each once, with what they were told."""
-    from harness.render.html import Picture, Said
+    from harness.render.html import FigureCaption, ShownFigure
 
-    found: dict[str, Picture] = {}
+    found: dict[str, ShownFigure] = {}
     shrunk: dict[str, tuple[str, int, int] | None] = {}
     for run in runs:
         for row in run.captions():
@@ -129,9 +118,9 @@ def pictures_of(runs: Sequence[Run]) -> tuple["Picture", ...]:
             drawn = shrunk[row["image_sha256"]]
             if drawn is None:
                 continue
-            said = Said(row["captioner"], row["text"], (run.name,))
+            said = FigureCaption(row["captioner"], row["text"], (run.name,))
             known = found.setdefault(
-                row["figure"], Picture(row["figure"], row["document"], row["page"], *drawn)
+                row["figure"], ShownFigure(row["figure"], row["document"], row["page"], *drawn)
             )
             found[row["figure"]] = replace(known, captions=joined(known.captions, said))
     return tuple(found.values())

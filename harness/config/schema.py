@@ -110,7 +110,7 @@ class Report(Stage):
     suspects: bool = False
     """List the verdicts that a person should look at, and nothing else."""
     format: str = "page"
-    """page, or latex: a paper's tables, plots and methods as well."""
+    """page, or latex: also write the tables for a paper."""
     language: str = "en"
     """en, ja, zh_hant or zh_hans."""
 

@@ -10,7 +10,7 @@ from harness.errors import InputError
 from harness.grading.sitting import Sitting, warn_of_machines
 from harness.questions import CaptionGrade, Gradebook, Subject, disputed, last_words
 from harness.records import Grade
-from harness.render.plain import one_line
+from harness.render.printable import one_line
 
 SAID = {1: "right", 0: "wrong"}
 LONGEST = 70

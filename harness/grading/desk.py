@@ -10,7 +10,7 @@ from harness.grading.subjects import GivenAnswer, GivenCaption
 from harness.questions import CaptionGrade, Subject
 from harness.questions.grades import G
 from harness.records import Grade
-from harness.render.plain import plain
+from harness.render.printable import plain
 
 
 @dataclass

@@ -18,7 +18,7 @@ from harness.errors import ConfigError
 from harness.grading.desk import Desk
 from harness.grading.guard import Guard
 from harness.grading.page import File
-from harness.render.plain import plain
+from harness.render.printable import plain
 
 if TYPE_CHECKING:
     import uvicorn

@@ -13,7 +13,7 @@ from harness.grading.subjects import GivenAnswer
 from harness.provenance import now
 from harness.questions import Row, Subject, last_words, of_edition, read_csv_rows, subject
 from harness.records import Grade
-from harness.render.plain import plain
+from harness.render.printable import plain
 
 COLUMNS = (
     *("question_id", "question", "reference", "response", "grade", "note", "grader", "time"),

@@ -5,9 +5,9 @@ import re
 from harness.analysis.results import Analysis
 from harness.render.blocks import Block, Cell, Command, Heading, Items, Line, Section, Table, Tone
 from harness.render.facts import StudyFacts
-from harness.render.page import page
-from harness.render.plain import one_line, plain
-from harness.render.wording import words
+from harness.render.printable import one_line, plain
+from harness.render.sections import report_sections
+from harness.render.vocabulary import words
 
 LISTED = 40
 """Names of a list that are written out."""
@@ -23,7 +23,7 @@ OPENING = re.compile(r"^(\d*)([#>+=-]|(?<=\d)[.)])")
 
 def markdown(analysis: Analysis, facts: StudyFacts, language: str = "en") -> str:
     """Return the report; KeyError for a language that `LANGUAGES` does not hold."""
-    sections = page(analysis, facts, words(language, LISTED))
+    sections = report_sections(analysis, facts, words(language, LISTED))
     return "\n\n".join(part for at, one in enumerate(sections) for part in section(one, at)) + "\n"
 
 
@@ -53,14 +53,14 @@ def table(one: Table) -> str:
     rows = [
         [escaped(column.title) for column in one.columns],
         rules,
-        *([toned(escaped(cell.text), tone_of(cell)) for cell in row] for row in one.rows),
+        *([cell_text(cell) for cell in row] for row in one.body),
     ]
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
-def tone_of(cell: Cell) -> Tone:
-    """Return the tone that Markdown shows of a cell: what is strong."""
-    return cell.tone if cell.tone is Tone.STRONG else Tone.PLAIN
+def cell_text(cell: Cell) -> str:
+    """Return a cell's text; of its tones Markdown shows what is strong."""
+    return toned(escaped(cell.text), cell.tone)
 
 
 def toned(text: str, tone: Tone) -> str:

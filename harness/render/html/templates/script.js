@@ -35,7 +35,7 @@
 
   const element = (name, settings) => Object.assign(document.createElement(name), settings);
   const grid = document.querySelector("table.grid");
-  if (grid && grid.querySelector(".informative")) {
+  if (grid && grid.querySelector(".marked")) {
     const label = element("label", { textContent: " " + grid.dataset.filter });
     const box = element("input", { type: "checkbox" });
     label.prepend(box);
@@ -44,7 +44,7 @@
     grid.parentElement.before(tools);
     box.addEventListener("change", () => {
       for (const row of grid.tBodies[0].rows) {
-        row.hidden = box.checked && !row.classList.contains("informative");
+        row.hidden = box.checked && !row.classList.contains("marked");
       }
     });
   }
@@ -81,6 +81,6 @@
   addEventListener("hashchange", unfold);
   unfold();
   addEventListener("beforeprint", () => {
-    for (const one of document.querySelectorAll("details.contrast, details.part")) one.open = true;
+    for (const one of document.querySelectorAll("details.part")) one.open = true;
   });
 })();

@@ -1,4 +1,4 @@
-"""Text without what would act on the place where it is shown."""
+"""Text without characters that act on the place where it is shown."""
 
 import re
 

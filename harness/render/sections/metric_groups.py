@@ -1,15 +1,15 @@
-"""Which metrics need other words than the rest, and what a metric is called in a table."""
+"""Which metrics are shown in another way than the rest, and what a metric is called in a table."""
 
 from dataclasses import dataclass
 
 from harness.analysis.results import Analysis, Trust
 from harness.records import Layer
-from harness.render.wording import Words
+from harness.render.vocabulary import Words
 
 
 @dataclass(frozen=True, slots=True)
-class Kinds:
-    """Which metrics need other words than the rest."""
+class MetricGroups:
+    """The metrics of an analysis that are shown in another way than the rest."""
 
     costs: frozenset[str]
     unbounded: frozenset[str]
@@ -19,11 +19,11 @@ class Kinds:
     """They are NA in every run."""
 
 
-def kinds_of(analysis: Analysis) -> Kinds:
-    """Sort an analysis' metrics."""
+def metric_groups(analysis: Analysis) -> MetricGroups:
+    """Return the groups of an analysis' metrics."""
     means = analysis.means
     distrust = (Trust.NO_EVIDENCE, Trust.INVERTED)
-    return Kinds(
+    return MetricGroups(
         costs=frozenset(m.metric for m in means if m.layer is Layer.COST),
         unbounded=frozenset(m.metric for m in means if not m.bounded),
         doubted=frozenset(t.metric for t in analysis.trust if t.verdict in distrust),
@@ -31,7 +31,7 @@ def kinds_of(analysis: Analysis) -> Kinds:
     )
 
 
-def title(metric: str, kinds: Kinds, words: Words) -> str:
-    """Return a metric's heading, which says where it is not trusted."""
+def metric_title(metric: str, groups: MetricGroups, words: Words) -> str:
+    """Return a metric's name as a heading, marked where the metric is not trusted."""
     name = words.metric(metric)
-    return words.line("not_trusted", metric=name) if metric in kinds.doubted else name
+    return words.line("not_trusted", metric=name) if metric in groups.doubted else name

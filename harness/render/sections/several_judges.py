@@ -1,4 +1,4 @@
-"""What several judges say of the same answers: how far they agree, and what holds under each."""
+"""How far several judges of the same answers agree, and which findings hold under each."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -7,10 +7,10 @@ from harness.analysis.matching import ABOUT_CLAIMS
 from harness.analysis.results import Analysis, CheckAgreement, Claim, Judges, Reading
 from harness.render.blocks import Block, Cell, Column, Heading, Line, Section, Table, Tone
 from harness.render.quantities import count, interval, mean, percent
-from harness.render.sentences import names_of
-from harness.render.wording import Words
+from harness.render.sections.finding_sentences import names_of
+from harness.render.vocabulary import Words
 
-ROWS = 10
+MOST_ROWS = 10
 """Findings by judge that are shown in brief."""
 
 ENTAILMENT = {1: "entailed", -1: "contradicted", 0: "unknown"}
@@ -19,8 +19,8 @@ ANSWERED = {1: "yes", 0: "no"}
 """Label -> its word, of checks that are answered by yes or no."""
 
 
-def judges(analysis: Analysis, words: Words, brief: bool) -> Section | None:
-    """Return what the judges say together; None where but one has judged."""
+def several_judges(analysis: Analysis, words: Words, brief: bool) -> Section | None:
+    """Return how the judges compare; None where only one has judged."""
     found = analysis.judges
     if found is None:
         return None
@@ -45,15 +45,11 @@ def judges(analysis: Analysis, words: Words, brief: bool) -> Section | None:
 def agreement(rows: Sequence[CheckAgreement], words: Words) -> Table:
     """Return a row a check of how far two judges agree."""
     numbers = ("matched", "questions", "same_label", "kappa", "interval")
-    columns = (
-        Column(words.get("columns", "check"), long=True),
-        *(Column(words.get("columns", key), number=True) for key in numbers),
-        Column(words.get("columns", "given"), long=True),
-    )
-    return Table(columns, tuple(agreed(row, words) for row in rows))
+    columns = words.columns(("check", *numbers, "given"), numbers, long=("check", "given"))
+    return Table(columns, tuple(agreement_row(row, words) for row in rows))
 
 
-def agreed(row: CheckAgreement, words: Words) -> tuple[Cell, ...]:
+def agreement_row(row: CheckAgreement, words: Words) -> tuple[Cell, ...]:
     """Return how far two judges agree on one check; what is undefined, with its reason."""
     first, second = row.labelled
     texts = (
@@ -63,20 +59,20 @@ def agreed(row: CheckAgreement, words: Words) -> tuple[Cell, ...]:
         percent(row.agreed / row.n if row.n else None),
         mean(row.kappa),
         interval(row.low, row.high, mean),
-        "; ".join(given(row, words)),
+        "; ".join(labels_given(row, words)),
     )
     tone = Tone.PLAIN if row.n else Tone.MUTED
     return tuple(Cell(text, tone) for text in texts)
 
 
-def given(row: CheckAgreement, words: Words) -> Iterator[str]:
-    """Yield which labels the two judges gave how often, and why there is no kappa.
+def labels_given(row: CheckAgreement, words: Words) -> Iterator[str]:
+    """Yield how often the two judges gave each label, and why there is no kappa.
 
-    How often neither label of a kind was given (0) follows from the others.
+    The share of label 0 is left out: it follows from the others.
     """
-    written = labels(row.check)
+    written = label_names(row.check)
     shares = {label: both for label, both in row.shares.items() if label} or row.shares
-    told = [
+    parts = [
         words.line(
             "label_shares",
             label=words.get("labels", written.get(label, str(label))),
@@ -85,8 +81,8 @@ def given(row: CheckAgreement, words: Words) -> Iterator[str]:
         )
         for label, (one, other) in sorted(shares.items(), reverse=True)
     ]
-    if told:
-        yield words.list(told)
+    if parts:
+        yield words.list(parts)
     if row.undefined is None:
         return
     if row.lacking is None:
@@ -96,7 +92,7 @@ def given(row: CheckAgreement, words: Words) -> Iterator[str]:
         yield words.line("lacking", judge=row.lacking, reason=reason)
 
 
-def labels(check: str) -> dict[int, str]:
+def label_names(check: str) -> dict[int, str]:
     """Return what the labels of a check are called."""
     if check in ABOUT_CLAIMS:
         return ENTAILMENT
@@ -104,7 +100,7 @@ def labels(check: str) -> dict[int, str]:
 
 
 def by_judge(found: Judges, words: Words, brief: bool) -> Iterator[Block]:
-    """Yield which findings hold under which judges, and over what they are compared."""
+    """Yield which findings hold under which judges, and what they are compared over."""
     if not found.compared:
         yield Line(words.line("compared_not"), Tone.CAUTION)
         return
@@ -121,13 +117,13 @@ def by_judge(found: Judges, words: Words, brief: bool) -> Iterator[Block]:
     if found.uncommon:
         yield Line(words.line("uncommon", metrics=map(words.metric, found.uncommon)))
     if found.claims:
-        yield from claims(found, words, brief)
+        yield from judged_findings(found, words, brief)
     else:
         yield Line(words.line("held_none", judges=found.compared))
     yield Line(words.line("judge_free", free=found.free), Tone.MUTED)
 
 
-def claims(found: Judges, words: Words, brief: bool) -> Iterator[Block]:
+def judged_findings(found: Judges, words: Words, brief: bool) -> Iterator[Block]:
     """Yield how many findings hold under every judge, and a row each."""
     everywhere = sum(not claim.others for claim in found.claims)
     numbers = {
@@ -136,28 +132,28 @@ def claims(found: Judges, words: Words, brief: bool) -> Iterator[Block]:
         "some": len(found.claims) - everywhere,
     }
     yield Line(words.line("held", judges=found.compared, **numbers), Tone.STRONG)
-    shown = found.claims[: ROWS if brief else None]
+    shown = found.claims[: MOST_ROWS if brief else None]
     columns = (
         Column(words.get("columns", "about"), long=True),
         *(Column(name, long=True) for name in found.compared),
         Column(words.get("columns", "holds"), long=True),
     )
-    yield Table(columns, tuple(row_of(claim, words) for claim in shown))
+    yield Table(columns, tuple(finding_row(claim, words) for claim in shown))
     if len(found.claims) > len(shown):
         yield Line(words.line("more_findings", more=len(found.claims) - len(shown)))
 
 
-def row_of(claim: Claim, words: Words) -> tuple[Cell, ...]:
-    """Return one finding with what each judge's scores say, and under whom it holds."""
-    said = [
-        Cell(told(claim, reading, words), Tone.PLAIN if reading.holds else Tone.MUTED)
+def finding_row(claim: Claim, words: Words) -> tuple[Cell, ...]:
+    """Return one finding with what each judge's scores say of it, and the judges it holds under."""
+    readings = [
+        Cell(reading_text(claim, reading, words), Tone.PLAIN if reading.holds else Tone.MUTED)
         for reading in claim.readings
     ]
     if claim.others:
         holds = Cell(words.line("under_some", judges=claim.judges), Tone.CAUTION)
     else:
         holds = Cell(words.line("under_every"), Tone.GOOD)
-    return (Cell(about(claim, words)), *said, holds)
+    return (Cell(about(claim, words)), *readings, holds)
 
 
 def about(claim: Claim, words: Words) -> str:
@@ -171,7 +167,7 @@ def about(claim: Claim, words: Words) -> str:
     return words.line("about_trust", metric=names["metric"])
 
 
-def told(claim: Claim, reading: Reading, words: Words) -> str:
+def reading_text(claim: Claim, reading: Reading, words: Words) -> str:
     """Return what one judge's scores say of what a finding is about."""
     contrast = claim.finding.left is not None
     if not reading.verdict:

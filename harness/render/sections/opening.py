@@ -7,9 +7,9 @@ from dataclasses import asdict
 from harness.analysis.results import Analysis
 from harness.render.blocks import Block, Items, Line, Section, Tone
 from harness.render.facts import StudyFacts
-from harness.render.wording import Words
+from harness.render.vocabulary import Words
 
-MEASURED = 3
+MOST_MEASURED = 3
 """Lines on the judge's agreement with people in brief."""
 
 
@@ -24,9 +24,12 @@ def opening(analysis: Analysis, facts: StudyFacts, words: Words, brief: bool = F
     view = view_of(analysis)
     if view:
         blocks.append(Line(words.line("view", view=view), Tone.CAUTION))
-    by = judged_briefly(facts, words) if brief else judged(facts, words)
-    who = (*graded_by(analysis, facts, words), *by, *answered(analysis, facts, words))
-    blocks.append(Items((graded(analysis, words), *who)))
+    sentences = [graded(analysis, words)]
+    if facts.graders and analysis.outcomes.origins.get("grade"):
+        sentences.append(words.line("graders", graders=facts.graders))
+    sentences += [judge(facts, words), *measured(facts, words, brief)]
+    sentences += [*generators(facts, words), *run_notes(analysis, words)]
+    blocks.append(Items(tuple(sentences)))
     return Section("study", facts.study, tuple(blocks))
 
 
@@ -37,36 +40,19 @@ def view_of(analysis: Analysis) -> str:
 
 
 def graded(analysis: Analysis, words: Words) -> str:
-    """Say by whom answers were called right or wrong, and how many of them."""
+    """Say who called answers right or wrong, and how many of them."""
     grid = analysis.outcomes
     known = sum(row.known for row in grid.rows)
     if not known:
         return words.line("graded_nobody")
-    told = [
+    parts = [
         words.line("graded_cells", answers=count, known=known, origin=words.get("origins", origin))
         for origin, count in grid.origins.items()
     ]
     cells = sum(row.asked for row in grid.rows)
     if cells > known:
-        told.append(words.line("graded_unknown", unknown=cells - known, cells=cells))
-    return words.line("graded", origins=told)
-
-
-def graded_by(analysis: Analysis, facts: StudyFacts, words: Words) -> Iterator[str]:
-    """Name the graders, where any of their grades counts."""
-    if facts.graders and analysis.outcomes.origins.get("grade"):
-        yield words.line("graders", graders=facts.graders)
-
-
-def judged(facts: StudyFacts, words: Words) -> Iterator[str]:
-    """Say who judged, and how well that agrees with people."""
-    yield judge(facts, words)
-    if facts.judge is None:
-        return
-    if not facts.agreement:
-        yield words.line("agreement_none")
-    for row in facts.agreement:
-        yield words.line("agreement", **asdict(row))
+        parts.append(words.line("graded_unknown", unknown=cells - known, cells=cells))
+    return words.line("graded", origins=parts)
 
 
 def judge(facts: StudyFacts, words: Words) -> str:
@@ -76,37 +62,45 @@ def judge(facts: StudyFacts, words: Words) -> str:
     return words.line("judge" if facts.judge_is_model else "judge_no_model", judge=facts.judge)
 
 
-def judged_briefly(facts: StudyFacts, words: Words) -> Iterator[str]:
-    """Say who judged, and in at most `MEASURED` lines how well in the study's language."""
-    yield judge(facts, words)
+def measured(facts: StudyFacts, words: Words, brief: bool) -> Iterator[str]:
+    """Say how well the judge agrees with people, in brief in the study's language.
+
+    In full the measurements are listed beside the metrics' trust.
+    """
     if facts.judge is None:
         return
     if not facts.agreement:
         yield words.line("agreement_none")
+    if not brief:
+        return
     # what was measured as zh holds for zh_hant and zh_hans alike
     spoken = (facts.language, facts.language.partition("_")[0])
     own = [row for row in facts.agreement if not facts.language or row.language in spoken]
     every = len(facts.agreement)
-    shown = own if len(own) == every <= MEASURED else own[: MEASURED - 1]
+    shown = own if len(own) == every <= MOST_MEASURED else own[: MOST_MEASURED - 1]
     for row in shown:
         yield words.line("agreement_short", **asdict(row))
     if more := every - len(shown):
         yield words.line("agreement_more" if shown else "agreement_elsewhere", more=more)
 
 
-def answered(analysis: Analysis, facts: StudyFacts, words: Words) -> Iterator[str]:
-    """Say who answered, and what the runs' notes say of them."""
-    speakers: dict[str, list[str]] = defaultdict(list)
+def generators(facts: StudyFacts, words: Words) -> Iterator[str]:
+    """Say which model answered, run by run where it differs."""
+    runs: dict[str, list[str]] = defaultdict(list)
     for run, generator in facts.generators.items():
-        speakers[generator].append(run)
-    if len(speakers) == 1:
-        yield words.line("generator", generators=list(speakers))
-    elif speakers:
-        told = [
-            words.line("generator_of", generator=generator, runs=runs)
-            for generator, runs in speakers.items()
+        runs[generator].append(run)
+    if len(runs) == 1:
+        yield words.line("generator", generators=list(runs))
+    elif runs:
+        parts = [
+            words.line("generator_of", generator=generator, runs=names)
+            for generator, names in runs.items()
         ]
-        yield words.line("generator", generators=told)
+        yield words.line("generator", generators=parts)
+
+
+def run_notes(analysis: Analysis, words: Words) -> Iterator[str]:
+    """Yield the notes that runs carry, each with its runs."""
     noted: dict[str, list[str]] = defaultdict(list)
     for summary in analysis.runs:
         for note in summary.notes:
