@@ -19,7 +19,7 @@ import pytest
 from harness.config.naming import portable
 from harness.questions import Gradebook, response_sha256
 from harness.records import Grade, Passage, Question, Response, Score
-from harness.render.tables import csv as csv_text
+from harness.render.csv_tables import csv_text
 from harness.store import Run
 from harness.store.tables import VERSION
 from tests.conftest import ROOT, Command, Study

@@ -23,7 +23,7 @@ from harness.render import (
     markdown,
 )
 from harness.render.markdown import block
-from harness.render.plain import one_line
+from harness.render.printable import one_line
 
 Study = Callable[..., Analysis]
 Runs = Callable[..., list[RunFacts]]
@@ -117,11 +117,12 @@ def test_means_are_the_scores_own(study: Study, runs: Runs, facts: StudyFacts) -
     """The mean of four rows, one of them NA, is that of the three, with three of four beside it."""
     scores = {"k1": [0.8, 0.8, None, 0.5], "k2": [0.1, 0.2, 0.3, 0.4]}
     shown = markdown(study(runs(1, 2), {FAITHFULNESS: scores}), facts)
-    rows = next(rows for rows in tables(shown) if rows[0][-1] == "faithfulness")
+    rows = next(rows for rows in tables(shown) if rows[0] == ["metric", "k1", "k2"])
 
     assert sum([0.8, 0.8, 0.5]) / 3 == pytest.approx(0.7)
-    assert re.fullmatch(r"0\.700 \[.*\] \(3/4\)", rows[2][-1])
-    assert re.fullmatch(r"0\.250 \[.*\] \(4/4\)", rows[3][-1])
+    assert rows[2][0] == "faithfulness"
+    assert re.fullmatch(r"0\.700 \[.*\] \(3/4\)", rows[2][1])
+    assert re.fullmatch(r"0\.250 \[.*\] \(4/4\)", rows[2][2])
 
 
 def test_missing_scores_have_their_bounds(study: Study, runs: Runs, facts: StudyFacts) -> None:

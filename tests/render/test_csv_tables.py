@@ -12,7 +12,7 @@ import pytest
 from harness.analysis import Analysis, MetricFacts, RunFacts
 from harness.records import Layer
 from harness.render import csv_tables
-from harness.render.tables import csv as csv_text
+from harness.render.csv_tables import csv_text
 
 Study = Callable[..., Analysis]
 Runs = Callable[..., list[RunFacts]]

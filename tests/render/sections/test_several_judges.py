@@ -10,7 +10,7 @@ from harness.analysis import Analysis
 from harness.analysis.results import CheckAgreement, Claim, Finding, Judges, Reading, Severity
 from harness.render import StudyFacts, markdown, terminal, words
 from harness.render.blocks import Line, Table
-from harness.render.judges import judges
+from harness.render.sections.several_judges import several_judges
 
 Printed = Callable[..., str]
 
@@ -93,7 +93,7 @@ FOUND = Judges(
 
 def table(analysis: Analysis, found: Judges, at: int, brief: bool = False) -> list[list[str]]:
     """Return the section's tables as texts."""
-    section = judges(replace(analysis, judges=found), words("en"), brief)
+    section = several_judges(replace(analysis, judges=found), words("en"), brief)
     assert section is not None
     tables = [block for block in section.blocks if isinstance(block, Table)]
     return [[cell.text for cell in row] for row in tables[at].rows]
@@ -101,7 +101,7 @@ def table(analysis: Analysis, found: Judges, at: int, brief: bool = False) -> li
 
 def test_one_judge_has_no_section(article: Analysis) -> None:
     """Where but one has judged nothing is said of several."""
-    assert judges(article, words("en"), brief=True) is None
+    assert several_judges(article, words("en"), brief=True) is None
 
 
 def test_agreement_by_check(article: Analysis) -> None:
@@ -176,7 +176,7 @@ def test_in_brief_the_chosen_judge_is_in_every_pair(article: Analysis) -> None:
     other = replace(MATCHED, first="llama3.1", second="third")
     analysis = replace(article, judges=replace(FOUND, agreements=(MATCHED, other)))
 
-    brief, full = (judges(analysis, words("en"), brief=brief) for brief in (True, False))
+    brief, full = (several_judges(analysis, words("en"), brief=brief) for brief in (True, False))
 
     assert brief is not None
     assert full is not None

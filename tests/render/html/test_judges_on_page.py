@@ -9,8 +9,8 @@ from harness.analysis.findings import strongest_first
 from harness.analysis.judges import about_judges
 from harness.render import LANGUAGES, words
 from tests.render.html.pages import Shown, shown
-from tests.render.html.test_html import HOSTILE, Reader
-from tests.render.test_judges import BETTER, FOUND, MATCHED
+from tests.render.html.test_html_page import HOSTILE, Reader
+from tests.render.sections.test_several_judges import BETTER, FOUND, MATCHED
 
 
 def judged(name: str = "third") -> Shown:
@@ -32,8 +32,8 @@ def test_it_stands_after_trust_with_its_numbers(language: str) -> None:
     page = Reader(judged().page(language))
     said = words(language)
 
-    parts = [name for name in page.ids if name in ("trust", "judges", "warnings")]
-    assert parts == ["trust", "judges", "warnings"]
+    parts = [name for name in page.ids if name in ("trust", "judges", "suspects")]
+    assert parts == ["trust", "judges", "suspects"]
     assert said.get("headings", "judges") in page.text
     assert said.get("agreed_checks", "passage_useful") in page.text
     assert "[-0.406, 1.000]" in page.text

@@ -16,8 +16,8 @@ from harness.analysis.results import (
     Transition,
 )
 from harness.records import Layer
-from harness.render import LANGUAGES, Heading, Items, Line, StudyFacts, Table, page, words
-from harness.render.details import suspects
+from harness.render import LANGUAGES, Heading, Items, Line, StudyFacts, Table, report_sections, words
+from harness.render.sections.appendix import suspects
 from harness.render.terminal import section as lines_of
 
 Study = Callable[..., Analysis]
@@ -47,7 +47,7 @@ def test_sections_are_the_same_in_every_language(article: Analysis, brief: bool)
     """A language changes words, never what is shown: keys, tables and numbers of rows agree."""
 
     def shape(language: str) -> list[object]:
-        sections = page(filled(article), StudyFacts("measles"), words(language), brief)
+        sections = report_sections(filled(article), StudyFacts("measles"), words(language), brief)
         return [
             (
                 section.key,
@@ -68,8 +68,8 @@ def test_no_key_stands_for_a_word(article: Analysis, language: str, brief: bool)
     """Every heading and column is a word of the language, not the key that it is found under."""
     voice = words(language)
     known = {str(text) for table in voice.texts.values() for text in table.values()}
-    ours = {*article.questions, "top_k"}
-    for section in page(filled(article), StudyFacts("measles"), voice, brief)[1:]:
+    ours = {*article.questions, *(run.name for run in article.runs), "top_k"}
+    for section in report_sections(filled(article), StudyFacts("measles"), voice, brief)[1:]:
         assert section.title in known
         for block in section.blocks:
             if isinstance(block, Table):
@@ -79,7 +79,7 @@ def test_no_key_stands_for_a_word(article: Analysis, language: str, brief: bool)
 
 def test_full_report_holds_what_is_rare(article: Analysis) -> None:
     """Ranks, transitions, doubtful verdicts, repeats and incomparable runs are told of."""
-    sections = page(filled(article), StudyFacts("measles"), words("en", 40))
+    sections = report_sections(filled(article), StudyFacts("measles"), words("en", 40))
     texts = [
         block.text
         for section in sections
@@ -112,7 +112,7 @@ def test_sections_without_content_are_left_out(article: Analysis) -> None:
     """No heading stands over nothing."""
     bare = replace(article, trust=(), curves=(), retrieval=(), suspects=(), interactions=())
     bare = replace(bare, counterfactuals=())
-    keys = [section.key for section in page(bare, StudyFacts("measles"), words("en"))]
+    keys = [section.key for section in report_sections(bare, StudyFacts("measles"), words("en"))]
 
     assert keys == [
         *("study", "findings", "right_wrong", "means", "contrasts", "pairs", "reading"),
@@ -128,7 +128,7 @@ def test_brief_findings_are_varied(article: Analysis) -> None:
         if f.kind == "k_not_reached"
         for n in range(30)
     ]
-    found = page(
+    found = report_sections(
         replace(article, findings=(*others, *findings)), StudyFacts("x"), words("en"), brief=True
     )[-1]
     (items,) = [block for block in found.blocks if isinstance(block, Items)]
@@ -148,7 +148,7 @@ def test_rows_fit_their_columns() -> None:
 def texts(article: Analysis, key: str, brief: bool = False) -> str:
     """Return all that one section says, cell by cell."""
     section = next(
-        part for part in page(article, StudyFacts("x"), words("en"), brief) if part.key == key
+        part for part in report_sections(article, StudyFacts("x"), words("en"), brief) if part.key == key
     )
     told = []
     for block in section.blocks:
