@@ -92,7 +92,7 @@ def test_buttons_and_captions(browser: Any, tmp_path: Path) -> None:
         at.page.click("text=Captions")
         at.page.wait_for_selector("#picture img")
         assert "April is the tallest" in at.text("caption")
-        assert at.page.evaluate("document.querySelector('#picture img').naturalWidth") == 1
+        at.page.wait_for_function("document.querySelector('#picture img').naturalWidth === 1")
         at.page.click("button[data-key='0']")
         at.page.wait_for_selector("#over:not([hidden])")
         assert at.errors == []

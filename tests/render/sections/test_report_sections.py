@@ -16,7 +16,16 @@ from harness.analysis.results import (
     Transition,
 )
 from harness.records import Layer
-from harness.render import LANGUAGES, Heading, Items, Line, StudyFacts, Table, report_sections, words
+from harness.render import (
+    LANGUAGES,
+    Heading,
+    Items,
+    Line,
+    StudyFacts,
+    Table,
+    report_sections,
+    words,
+)
 from harness.render.sections.appendix import suspects
 from harness.render.terminal import section as lines_of
 
@@ -148,7 +157,9 @@ def test_rows_fit_their_columns() -> None:
 def texts(article: Analysis, key: str, brief: bool = False) -> str:
     """Return all that one section says, cell by cell."""
     section = next(
-        part for part in report_sections(article, StudyFacts("x"), words("en"), brief) if part.key == key
+        part
+        for part in report_sections(article, StudyFacts("x"), words("en"), brief)
+        if part.key == key
     )
     told = []
     for block in section.blocks:
