@@ -11,7 +11,7 @@ import math
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -150,32 +150,33 @@ def cells_of(
 
     How many passages came back and what settings are called is in no CSV file.
     """
+    lines = [(subjects(line), list(values_of(line))) for line in rows.to_dict("records")]
     for row in table.rows:
         if row[0] == "returned":
             continue
         for title, cell in zip(table.columns, row, strict=True):
             if title in ("run", "runs", "factor", "metric", "effect of", "between", "left"):
                 continue
-            words = " | ".join((table.heading, title, *row))
-            text = cell.replace("every NA", "").replace("the NA", "")
-            printed = numbers(text)
+            printed = numbers(cell.replace("every NA", "").replace("the NA", ""))
+            words = " | ".join((table.heading, title, *table.columns[:1], *row))
             if printed:
-                about = rows[[is_about(line, words) for line in rows.to_dict("records")]]
-                yield (table.heading, row[0], title, cell), printed, list(values_of(about))
+                about = [found for names, found in lines if all(name in words for name in names)]
+                values = [value for found in about for value in found]
+                yield (table.heading, row[0], title, cell), printed, values
 
 
-def is_about(line: dict[str, Any], words: str) -> bool:
-    """Say whether all that a CSV row is about stands in these words."""
+def subjects(line: Mapping[Any, Any]) -> list[str]:
+    """Return the runs and the metric that a CSV row is about, as they are printed."""
     names = [line[name] for name in ("run", "left", "right") if isinstance(line.get(name), str)]
     metric = line.get("metric")
     if isinstance(metric, str) and metric != "right":
         names.append(METRICS[metric].title)
-    return all(name in words for name in names)
+    return names
 
 
-def values_of(rows: pd.DataFrame) -> Iterator[float | None]:
-    """Yield the numbers of CSV rows: those in JSON, and how many names a list has, too."""
-    for value in rows.to_numpy().ravel():
+def values_of(line: Mapping[Any, Any]) -> Iterator[float | None]:
+    """Yield the numbers of a CSV row: those in JSON, and how many names a list has, too."""
+    for value in line.values():
         if isinstance(value, str) and value[:1] in "[{":
             read = json.loads(value)
             yield len(read)

@@ -79,6 +79,11 @@ def contrasts(row: dict[str, Any], found: Expected) -> None:
             **{kind: changes[kind] for kind in ("same", "reordered", "changed", "unknown")},
         },
     )
+    if not pd.isna(row["mcnemar_p"]):
+        assert told.whole
+        p = s.mcnemar_p(as_array(told.paired))
+        floor = min(1.0, 2.0 ** (1 - won - lost))
+        check_row(row, {"mcnemar_p": p, "mcnemar_floor": floor, "discordant": won + lost})
     assert json.loads(row["won"]) == told.questions(1)
     assert json.loads(row["lost"]) == told.questions(-1)
     dropped = ("dropped_left", "dropped_right", "dropped_both")

@@ -44,13 +44,11 @@ def answers_changed(finding: Finding, found: Expected) -> Numbers:
     won, ties, lost = (row.questions(sign) for sign in (1, 0, -1))
     assert (finding["groups"]["gained"], finding["groups"]["lost"]) == (won, lost)
     changed = len(won) + len(lost)
-    both = [side[row.paired.index] for side in (row.left, row.right)]
-    binary = all(side.isin([0, 1]).all() for side in both)
     return {
         **{"gained": len(won), "lost": len(lost), "ties": len(ties)},
         **{"discordant": changed, "questions": len(row.paired)},
-        "p": s.mcnemar_p(as_array(row.paired)) if binary else row.p,
-        "p_floor": 2.0 ** (1 - changed) if binary else row.floor,
+        "p": s.mcnemar_p(as_array(row.paired)) if row.whole else row.p,
+        "p_floor": 2.0 ** (1 - changed) if row.whole else row.floor,
     }
 
 

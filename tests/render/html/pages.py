@@ -102,11 +102,12 @@ def shown(
             responses=responses,
             verdicts=verdicts,
             scores=scores,
-            pictures=(ShownFigure("d#2.f1", "d", 2, DOT, 1, 1, (FigureCaption("ocr", label, tuple(names)),)),),
+            pictures=(ShownFigure("d#2.f1", "d", 2, DOT, 1, 1,
+                                  (FigureCaption("ocr", label, tuple(names)),)),),
             records=tuple(
                 RunRecord(name, {"top_k": at, "prompt": label}, frozenset({"captioner"}),
-                     {"generator": label}, {"numpy": "2.4"}, {"d.pdf": "00"},
-                     {"asked": 1.0, "input_tokens": None}, f"python -m x {label}")
+                          {"generator": label}, {"numpy": "2.4"}, {"d.pdf": "00"},
+                          {"asked": 1.0, "input_tokens": None}, f"python -m x {label}")
                 for at, name in enumerate(names)
             ),
             judge={"model": label},
