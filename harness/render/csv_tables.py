@@ -1,6 +1,6 @@
 """The report as long, tidy CSV tables, for spreadsheets and notebooks.
 
-The columns are the fields of the results; a value that is no field of its result stands beside.
+The columns are the fields of the results, and values that are derived from them.
 """
 
 import json

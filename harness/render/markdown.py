@@ -10,15 +10,15 @@ from harness.render.sections import report_sections
 from harness.render.vocabulary import words
 
 LISTED = 40
-"""Names of a list that are written out."""
+"""Names of a list that are written out; the others are counted."""
 
 LIVE = re.compile(r"[\\`*~|$]|<(?=\S)|&(?=[#\w])|\](?=[(\[:])|(?<![^\W_])_|_(?![^\W_])")
-"""What Markdown, or GitHub's mathematics, would take for a sign of its own."""
+"""Characters with a meaning in Markdown or in GitHub's mathematics."""
 
 ENTITIES = {"<": "&lt;", "&": "&amp;"}
 
 OPENING = re.compile(r"^(\d*)([#>+=-]|(?<=\d)[.)])")
-"""What would make a heading, quotation or list of a line."""
+"""Beginnings that turn a line into a heading, quotation or list."""
 
 
 def markdown(analysis: Analysis, facts: StudyFacts, language: str = "en") -> str:
@@ -28,7 +28,7 @@ def markdown(analysis: Analysis, facts: StudyFacts, language: str = "en") -> str
 
 
 def section(part: Section, at: int) -> list[str]:
-    """Return a section's heading, the first one above all others, and its blocks."""
+    """Return a section's heading, of the first level for the first section, and its blocks."""
     return [f"{'##' if at else '#'} {escaped(part.title)}", *(block(one) for one in part.blocks)]
 
 
@@ -78,7 +78,7 @@ def escaped(text: str) -> str:
 
 
 def opened(text: str) -> str:
-    """Return a text that opens no heading, quotation or list where a line begins with it.
+    """Return a text that starts no heading, quotation or list at the beginning of a line.
 
     >>> print(opened("1. #"), opened("# 1"), opened("8 of 9"))
     1\\. # \\# 1 8 of 9

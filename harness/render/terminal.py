@@ -147,7 +147,7 @@ def width_of(cells: Sequence[Cell], column: Column) -> int:
 
 
 def heading(title: str, body: int) -> list[str]:
-    """Return a heading in lines that are hardly wider than what stands below it."""
+    """Return a heading in lines that are hardly wider than the cells below it."""
     title = one_line(title)
     longest = max(cell_len(piece.rstrip()) for piece in pieces(title))
     return wrapped(title, min(max(body, longest, min(cell_len(title), SHORT)), LONGEST))
@@ -190,7 +190,7 @@ def cell(one: Cell, column: Column, room: int) -> Text:
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """Return the text in lines of at most so many columns; a wide character takes two.
+    """Return the text in lines of at most `width` columns; a wide character takes two.
 
     >>> wrapped("q1 turned right", 9)
     ['q1 turned', 'right']

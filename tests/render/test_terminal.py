@@ -33,62 +33,6 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def test_article_table(article: Analysis, facts: StudyFacts, printed: Printed) -> None:
-    """The article's grid of right and wrong, its totals and its informative questions."""
-    shown = printed(terminal(article, facts))
-
-    assert [line.split() for line in block(shown, "run ")[2:8]] == [
-        ["text_k4", "4", "of", "8", *"✗✗✓✓✗✗✓✓"],
-        ["text_k9", "5", "of", "8", *"✓✗✓✓✓✗✗✓"],
-        ["caption_k4", "5", "of", "8", *"✗✓✓✓✗✗✓✓"],
-        ["ctx_k4", "5", "of", "8", *"✗✓✓✓✗✗✓✓"],
-        ["ctx_k9", "7", "of", "8", *"✓✓✓✓✓✗✓✓"],
-        ["ctx_k9_strict", "5", "of", "8", *"✗✗✓✓✓✗✓✓"],
-    ]
-    assert "4 of 8 questions are informative" in shown
-    assert "): q1, q2, q5, q7." in shown
-    assert "Right and wrong: 48 of 48 answers by graders." in shown
-
-
-def test_article_prompt(article: Analysis, facts: StudyFacts, printed: Printed) -> None:
-    """The strict prompt loses q1 and q2 by generation alone, and chance would do as much."""
-    shown = block(printed(terminal(article, facts)), "prompt: default -> strict")
-
-    assert shown[0] == "prompt: default -> strict  (ctx_k9 -> ctx_k9_strict)"
-    assert shown[1] == "same passages for every question: any change is generation, by construction"
-    assert one_line(" ".join(shown[2:4])) == (
-        "q1, q2 turned wrong; 2 of 8 questions changed, McNemar p = 0.5, the least that 2 changes "
-        "can give, so this is consistent with chance."
-    )
-    assert (
-        "identical by construction, as the passages are the same: context precision, context "
-        "recall" in shown
-    )
-
-
-def test_article_means_stand_with_their_number(
-    article: Analysis, facts: StudyFacts, printed: Printed
-) -> None:
-    """No mean is bare, and a saturated run's retrieval scores are marked."""
-    shown = printed(terminal(article, facts))
-    row = next(line for line in shown.splitlines() if line.startswith("ctx_k9 ") and "(" in line)
-
-    assert one_line(row) == ("ctx_k9 *9 of 9 *0.477 (8/8) *0.845 (7/8) 0.687 (8/8) 0.525 (8/8)")
-    assert "* saturated: at least 80 % of the index comes back" in shown
-
-
-def test_article_pairs_are_separated(
-    article: Analysis, facts: StudyFacts, printed: Printed
-) -> None:
-    """The eight confounded pairs are one line, as existing runs separate all of them."""
-    shown = one_line(printed(terminal(article, facts)))
-
-    assert (
-        "8 pairs differ in more than one factor and are no contrast; existing runs separate all "
-        "of them." in shown
-    )
-
-
 @each_language
 def test_lines_fit(article: Analysis, facts: StudyFacts, printed: Printed, language: str) -> None:
     """No line is wider than the console in any script, and rich has cut none."""
@@ -159,7 +103,7 @@ def test_metric_that_is_na_throughout_is_a_line(
     )
     shown = printed(terminal(found, facts))
 
-    assert "answer relevancy: NA in every run (this judge cannot do it)." in shown
+    assert "answer relevancy: NA in every run (not supported by this judge)." in shown
     assert block(shown, "run ")[0].split() == ["run", "faithfulness"]
     assert "difference of NA" not in shown
 
@@ -260,7 +204,7 @@ def test_baselines_are_called_so(study: Study, runs: Runs, printed: Printed) -> 
     )
     shown = one_line(printed(terminal(study(noted, grades={"k1": [1], "k2": [0]}), facts)))
 
-    assert "Judge: overlap, which is no language model: it compares characters" in shown
+    assert "Judge: overlap, which is not a language model: it compares characters" in shown
     assert "Agreement, entailment (en; RAGTruth): 71 % of 400 labels [66 %, 75 %]" in shown
     assert "Answers by: extractive." in shown
     assert "Every run: no language model answers here." in shown
@@ -281,7 +225,7 @@ def test_agreement_is_told_in_the_study_s_language(
 
     line = (
         "- Agreement, useful (zh; L): 70 % of 9 labels [60 %, 80 %]; "
-        "commoner label 50 %; AUC 0.700."
+        "more common label 50 %; AUC 0.700."
     )
     more = "- {} of its agreement with people in report.md."
     assert told("zh_hant", "zh", "zh", "zh") == [line] * 3
@@ -321,7 +265,7 @@ def test_times_are_told_without_a_claim(
 
     assert "costs: retrieval seconds 0.00031 -> 0.0012 " in shown
     assert "beyond chance, adj." not in shown
-    assert "Seconds and passages returned are shown, not tested" in shown
+    assert "Seconds and passages returned are shown but not tested" in shown
 
 
 def test_clustered_questions_say_so(article: Analysis, facts: StudyFacts, printed: Printed) -> None:
@@ -376,7 +320,7 @@ def test_names_are_no_markup_and_no_control_codes(
 def test_findings_end_the_page(article: Analysis, facts: StudyFacts, printed: Printed) -> None:
     """The findings stand last, at most twelve of them, and the others are counted."""
     shown = printed(terminal(article, facts)).rstrip().splitlines()
-    last = shown[shown.index("What was found") :]
+    last = shown[shown.index("Findings") :]
 
     assert sum(line.startswith("- ") for line in last) <= 12
     assert last[-1].endswith(" more in report.md.")
@@ -462,7 +406,7 @@ def test_no_grades_at_all(study: Study, runs: Runs, facts: StudyFacts, printed: 
     scores = {"k1": [0.5, 0.7], "k2": [0.5, 0.6]}
     shown = printed(terminal(study(runs(1, 2), {FAITHFULNESS: scores}), facts))
 
-    assert "known for no answer; give `answers` in the test set, or human grades." in shown
+    assert "not known for any answer; add `answers` to the test set, or human grades." in shown
     assert "⋅" not in shown
 
 
@@ -526,9 +470,9 @@ def test_data_that_contradict_themselves_come_first(
 ) -> None:
     """Equal passages with unequal retrieval scores are to be mended before anything is read."""
     found = study(runs(1, 2), {PRECISION: {"k1": [0.5, 0.7], "k2": [0.5, 0.6]}})
-    last = printed(terminal(found, facts)).split("What was found")[1].splitlines()
+    last = printed(terminal(found, facts)).split("Findings")[1].splitlines()
 
-    assert last[2] == "Mend this first: the data contradict themselves"
+    assert last[2] == "Fix this first: the data are inconsistent"
     assert "context precision differs on q2;" in one_line(" ".join(last[3:6]))
 
 

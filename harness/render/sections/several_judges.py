@@ -50,7 +50,7 @@ def agreement(rows: Sequence[CheckAgreement], words: Words) -> Table:
 
 
 def agreement_row(row: CheckAgreement, words: Words) -> tuple[Cell, ...]:
-    """Return how far two judges agree on one check; what is undefined, with its reason."""
+    """Return how far two judges agree on one check, with the reason for what is undefined."""
     first, second = row.labelled
     texts = (
         words.get("agreed_checks", row.check),

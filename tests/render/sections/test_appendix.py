@@ -17,9 +17,9 @@ def test_answers_that_rest_on_nothing_else_come_first() -> None:
     items = section.blocks[0]
     assert isinstance(items, Items)
     assert items.texts == (
-        "ctx_k4, q2: all of the answer that any passage supports rests on a#1.f1, a#2.f1 and "
-        "nothing else.",
-        "ctx_k4, q1: 1 of 3 supported claims rest on a#1.f1 and nothing else.",
+        "ctx_k4, q2: every part of the answer that a passage supports rests on a#1.f1, a#2.f1 "
+        "alone.",
+        "ctx_k4, q1: 1 of 3 supported claims rest on a#1.f1 alone.",
     )
 
 

@@ -117,8 +117,8 @@ def test_agreement_by_check(article: Analysis) -> None:
         ["whether the answer evades", "9 of 9/12", "3", "100 %", "NA", "NA",
          "no 100 %/100 %; both gave one label only"],
         ["reference's claims in the answer", "0 of 9/12", "0", "NA", "NA", "NA",
-         "the two judges took out other claims"],
-        ["mine", "0 of 9/12", "0", "NA", "NA", "NA", "overlap: this judge cannot do it"],
+         "the two judges extracted different claims"],
+        ["mine", "0 of 9/12", "0", "NA", "NA", "NA", "overlap: not supported by this judge"],
     ]  # fmt: skip
 
 
@@ -139,15 +139,16 @@ def test_what_is_compared_is_said(article: Analysis, facts: StudyFacts) -> None:
     text = markdown(replace(article, judges=FOUND), facts)
 
     for said in (
-        "This report is by overlap. The same answers were judged by llama3.1, third, too.",
+        "This report uses the scores of overlap. The same answers were also judged by llama3.1, "
+        "third.",
         "Compared over what each judge has scored: 2 of 6 runs, 3 of 8 questions, 2 metrics that "
         "rest on a judge.",
-        "Compared in their labels only, as they scored fewer than two of the runs: third.",
-        "Left out, as not each judge has scored them: answer relevancy.",
+        "Compared by their labels only, because they scored fewer than two of the runs: third.",
+        "Left out because not every judge has scored them: answer relevancy.",
         "1 of 3 findings that rest on a judge hold under every judge (overlap, llama3.1), 2 under "
         "some only.",
-        "13 findings rest on no judge (right and wrong, named evidence, passages, costs): the same "
-        "under each, and not counted here.",
+        "13 findings do not rest on a judge (right and wrong, named evidence, passages, costs): "
+        "the same under every judge, and not counted here.",
     ):
         assert said in text
 
