@@ -129,7 +129,7 @@ class Expected:
 
     @property
     def trusted_measures(self) -> list[str]:
-        """The metrics that judge answers; the rule that grades is not held against itself."""
+        """The metrics that judge answers; the rule that grades is not compared with itself."""
         own = {RIGHT} if self.graded_by == "grade" else {RIGHT, "answer_match"}
         return [
             m

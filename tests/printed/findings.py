@@ -250,7 +250,7 @@ def nothing_possible(finding: Finding, found: Expected) -> Numbers:
 
 
 def without_numbers(finding: Finding, found: Expected) -> Numbers:
-    """It holds no number but how many runs are missing, whose names stand in its words."""
+    """Its only number is how many runs are missing; its words name them."""
     words = finding["groups"].get("words", [])
     return {"missing": len(words)} if "missing" in finding["numbers"] else {}
 

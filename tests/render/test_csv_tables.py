@@ -113,7 +113,7 @@ def test_empty_tables_keep_their_header() -> None:
 
 
 def test_rows_are_in_natural_order(study: Study, runs: Runs) -> None:
-    """Runs stand in the study's order and questions as people count: q2 before q10."""
+    """Runs are in the study's order and questions in natural order: q2 before q10."""
     ids = ["q10", "q2", "q1"]
     found = study(runs(2, 10), grades={"k2": [1, 1, 1], "k10": [1, 1, 1]}, questions=ids)
     rows = read(csv_tables(found)["right_wrong.csv"])

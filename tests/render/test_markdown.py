@@ -126,7 +126,7 @@ def test_means_are_the_scores_own(study: Study, runs: Runs, facts: StudyFacts) -
 
 
 def test_missing_scores_have_their_bounds(study: Study, runs: Runs, facts: StudyFacts) -> None:
-    """Beside a mean with NA stand its reason, its bounds and its mean over common questions."""
+    """A mean with NA has its reason, its bounds and its mean over common questions."""
     scores = {"k1": [0.9, None, None, 0.9], "k2": [0.9, 0.5, 0.5, 0.9]}
     shown = markdown(study(runs(1, 2), {FAITHFULNESS: scores}), facts)
     rows = next(rows for rows in tables(shown) if "why NA" in rows[0])

@@ -111,7 +111,7 @@ def test_metric_that_is_na_throughout_is_a_line(
 def test_missing_scores_are_told_with_the_common_questions(
     study: Study, runs: Runs, facts: StudyFacts, printed: Printed
 ) -> None:
-    """Means over different questions stand beside those over the questions all runs share."""
+    """Means over different questions come with those over the questions all runs share."""
     scores = {"k1": [0.9, None, None, 0.9], "k2": [0.9, 0.5, 0.5, 0.9]}
     shown = one_line(printed(terminal(study(runs(1, 2), {FAITHFULNESS: scores}), facts)))
 
@@ -277,7 +277,7 @@ def test_clustered_questions_say_so(article: Analysis, facts: StudyFacts, printe
 
 
 def test_a_view_says_that_it_is_one(article: Analysis, facts: StudyFacts, printed: Printed) -> None:
-    """A page narrowed to a factor tells so, and that p is corrected for all contrasts."""
+    """A report narrowed to a factor says so, and that p is corrected for all contrasts."""
     narrowed = replace(article, factor="chat", contrasts=())
     shown = printed(terminal(narrowed, facts))
 
@@ -288,7 +288,7 @@ def test_a_view_says_that_it_is_one(article: Analysis, facts: StudyFacts, printe
 def test_errors_of_the_system_are_named(
     study: Study, runs: Runs, facts: StudyFacts, printed: Printed
 ) -> None:
-    """A question that the system failed on is marked, counted as wrong and told of."""
+    """A question that the system failed on is marked, counted as wrong and mentioned."""
     found = study(runs(1, 2), grades={"k1": [1] * 10, "k2": [1] * 6 + [0] * 4})
     row = found.outcomes.rows[1]
     failed = replace(row, origins=(*row.origins[:8], "error", "error"), errors=2)
@@ -318,7 +318,7 @@ def test_names_are_no_markup_and_no_control_codes(
 
 
 def test_findings_end_the_page(article: Analysis, facts: StudyFacts, printed: Printed) -> None:
-    """The findings stand last, at most twelve of them, and the others are counted."""
+    """The findings come last, at most twelve of them, and the others are counted."""
     shown = printed(terminal(article, facts)).rstrip().splitlines()
     last = shown[shown.index("Findings") :]
 
@@ -411,7 +411,7 @@ def test_no_grades_at_all(study: Study, runs: Runs, facts: StudyFacts, printed: 
 
 
 def test_some_grades(study: Study, runs: Runs, facts: StudyFacts, printed: Printed) -> None:
-    """An answer that nobody graded is a dot, and the total is out of those known."""
+    """An answer without a grade is a dot, and the total is out of those known."""
     grades = {"k1": [1, None, 0], "k2": [0, None, 0]}
     shown = printed(terminal(study(runs(1, 2), grades=grades), facts))
 
@@ -432,7 +432,7 @@ def test_repeats_are_a_share(study: Study, runs: Runs, facts: StudyFacts, printe
 
 
 def test_several_generators(study: Study, runs: Runs, printed: Printed) -> None:
-    """Who answered is told run by run where it differs, and a note without words as it is."""
+    """Generators are named run by run where they differ; a note without words is shown as it is."""
     facts = StudyFacts("x", generators={"k1": "llama", "k2": "qwen", "k3": "qwen"})
     first, *rest = runs(1, 2, 3)
     grades = {"k1": [1], "k2": [1], "k3": [1]}
@@ -468,7 +468,7 @@ def test_verdicts_stand_beside_their_metric(
 def test_data_that_contradict_themselves_come_first(
     study: Study, runs: Runs, facts: StudyFacts, printed: Printed
 ) -> None:
-    """Equal passages with unequal retrieval scores are to be mended before anything is read."""
+    """Equal passages with unequal retrieval scores come first among the findings."""
     found = study(runs(1, 2), {PRECISION: {"k1": [0.5, 0.7], "k2": [0.5, 0.6]}})
     last = printed(terminal(found, facts)).split("Findings")[1].splitlines()
 

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -171,6 +172,15 @@ def plots_of(analysis: Analysis, details: Details, words: Words) -> dict[Place, 
     return {place: found for place, found in plots.items() if found}
 
 
+def unbroken(text: str) -> str:
+    """Return a text in which a browser breaks no interval over lines.
+
+    >>> unbroken("0.5 [0.4, 0.6] (8/8)")
+    '0.5 [0.4,\xa00.6] (8/8)'
+    """
+    return re.sub(r"(?<=,) (?=[^\[\]]*\])", "\N{NO-BREAK SPACE}", text)
+
+
 @cache
 def environment() -> "Environment":
     """Return the templates; whatever is put into them is escaped, and no control character lives.
@@ -192,7 +202,8 @@ def environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.filters |= {"quantity": quantities.quantity, "across": across, "parts": parts}
+    filters = {"quantity": quantities.quantity, "across": across, "parts": parts}
+    templates.filters |= {**filters, "unbroken": unbroken}
     return templates
 
 

@@ -202,7 +202,7 @@ def sentence(finding: Finding, words: Words, alpha: float = ALPHA) -> str:
 
 
 def names_of(finding: Finding, words: Words) -> dict[str, object]:
-    """Return the texts and lists that may stand in the finding's sentence."""
+    """Return the texts and lists that the finding's sentence may name."""
     names: dict[str, object] = {
         name: words.get(TRANSLATED[name], text)
         if name in TRANSLATED

@@ -1,4 +1,4 @@
-"""The page: what stands where, that every link leads somewhere, and that no text acts."""
+"""The page: its sections, links that lead somewhere, and texts that cannot act."""
 
 import json
 import re
@@ -216,7 +216,7 @@ def test_distributions_hold_every_scored_and_graded_answer() -> None:
 
 
 def test_numbers_are_those_of_the_analysis() -> None:
-    """Each mean and each difference stands on the page to the digits of the other reports."""
+    """Each mean and each difference is on the page with the digits of the other reports."""
     study = shown()
     text = Reader(study.page()).text
 
@@ -264,7 +264,7 @@ def test_verdicts_on_all_passages_mark_faintly() -> None:
 
 
 def test_a_picture_is_kept_once_and_shown_beside_its_caption() -> None:
-    """However often a figure is shown, its data stand on the page once."""
+    """However often a figure is shown, its data are on the page once."""
     page = shown().page()
 
     assert page.count("R0lGODlh") == 1
@@ -311,7 +311,7 @@ def test_long_studies_stay_small() -> None:
 
 
 def test_an_empty_study_still_reads(article: Analysis, facts: StudyFacts) -> None:
-    """Without answers, verdicts or records the tables stand, and no place is empty of words."""
+    """Without answers, verdicts or records the tables are there, and nothing is printed as None."""
     page = Reader(html_page(article, facts, Details()))
 
     assert "q1" in page.text

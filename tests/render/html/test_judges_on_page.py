@@ -36,7 +36,7 @@ def test_it_stands_after_trust_with_its_numbers(language: str) -> None:
     assert parts == ["trust", "judges", "suspects"]
     assert said.get("headings", "judges") in page.text
     assert said.get("agreed_checks", "passage_useful") in page.text
-    assert "[-0.406, 1.000]" in page.text
+    assert "[-0.406,\xa01.000]" in page.text
     # once from the contents, once from what holds under some, and once an agreement
     assert page.links.count("#judges") == 2 + len(FOUND.agreements) + 1
 

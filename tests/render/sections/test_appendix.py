@@ -25,7 +25,7 @@ def test_answers_that_rest_on_nothing_else_come_first() -> None:
 
 @pytest.mark.parametrize("language", ["ja", "zh_hant"])
 def test_every_language_names_them(language: str) -> None:
-    """Run, question and figure stand in the sentence of each language."""
+    """Run, question and figure are in the sentence of each language."""
     section = wrong_captions({"ctx_k4": [ONLY]}, words(language))
 
     assert section is not None

@@ -120,7 +120,7 @@ def better(factor: str, won: tuple[str, ...], lost: tuple[str, ...]) -> Finding:
 
 
 def test_a_version_says_what_was_won_and_lost() -> None:
-    """A repair is told with its questions; of other contrasts the table has them."""
+    """The finding on a new version names its questions; for other contrasts the table does."""
     said = sentence(better("version", ("q1", "q2"), ("q3",)), EN)
 
     assert said.startswith("none -> w48 (before: ctx, after: ctx-w48): faithfulness is better by ")
@@ -184,12 +184,12 @@ def agreement(**about: object) -> Finding:
     ],
 )
 def test_judges_agreement(finding: Finding, expected: str) -> None:
-    """Kappa is told with its interval, and where it is NA with the reason; never as 0."""
+    """Kappa has its interval, and where it is NA the reason; it is never given as 0."""
     assert sentence(finding, EN) == f"A and B, usefulness of each passage: {expected}"
 
 
 def test_statuses_and_graders_are_words() -> None:
-    """A code of ours never stands in a sentence."""
+    """A sentence holds words instead of our codes."""
     missing = Finding(
         "missing_scores",
         Severity.WARNING,
@@ -210,7 +210,7 @@ def test_statuses_and_graders_are_words() -> None:
 
 
 def test_a_warning_that_stands_for_others_counts_them() -> None:
-    """One contrast is named; that one or two more say the same is told, none is not."""
+    """One contrast is named, and the others that say the same are counted where there are any."""
 
     def told(others: int) -> str:
         names = {"left_value": "4", "right_value": "9"}

@@ -87,7 +87,7 @@ def test_no_key_stands_for_a_word(article: Analysis, language: str, brief: bool)
 
 
 def test_full_report_holds_what_is_rare(article: Analysis) -> None:
-    """Ranks, transitions, doubtful verdicts, repeats and incomparable runs are told of."""
+    """The full report has ranks, transitions, doubtful verdicts, repeats, incomparable runs."""
     sections = report_sections(filled(article), StudyFacts("measles"), words("en", 40))
     texts = [
         block.text
@@ -121,7 +121,7 @@ def test_full_report_holds_what_is_rare(article: Analysis) -> None:
 
 
 def test_sections_without_content_are_left_out(article: Analysis) -> None:
-    """No heading stands over nothing."""
+    """A section that would be empty is left out."""
     bare = replace(article, trust=(), curves=(), retrieval=(), suspects=(), interactions=())
     bare = replace(bare, counterfactuals=())
     keys = [section.key for section in report_sections(bare, StudyFacts("measles"), words("en"))]
@@ -211,7 +211,7 @@ def test_bounds_of_an_unbounded_metric_are_na(article: Analysis) -> None:
 
 
 def test_means_corrected_by_grades(article: Analysis) -> None:
-    """Where grades correct a judge's mean, both stand side by side."""
+    """Where grades correct a judge's mean, both are shown side by side."""
     metric = article.means[2]
     cell = replace(metric.cells[0], corrected=0.5, corrected_low=0.05, corrected_high=0.95)
     means = (replace(metric, cells=(cell, *metric.cells[1:])),)
@@ -252,7 +252,7 @@ def test_interactions_are_told_in_full(article: Analysis) -> None:
 
 
 def test_retrieval_and_generation_are_split(article: Analysis) -> None:
-    """The two parts of a difference stand beside it; a pair not yet split has its commands."""
+    """The two parts of a difference are beside it; a pair not yet split has its commands."""
     split = Split("faithfulness", total=0.25, retrieval=0.3, generation=-0.05, questions=8)
     missing = MissingRun(("variant=ctx_k9_strict", "passages_from=ctx_k4"))
     pairs = (

@@ -105,7 +105,7 @@ def test_one_judge_has_no_section(article: Analysis) -> None:
 
 
 def test_agreement_by_check(article: Analysis) -> None:
-    """A row a check: what was matched, how much is alike, kappa, base rates, or why there is none.
+    """A row a check: what was matched, how much is alike, kappa, base rates, or why kappa is undefined.
 
     That a label was not given follows from how often the others were.
     """
@@ -123,7 +123,7 @@ def test_agreement_by_check(article: Analysis) -> None:
 
 
 def test_findings_by_judge(article: Analysis) -> None:
-    """Beside each finding stands what each judge's scores say, and under whom it holds."""
+    """Each finding has what each judge's scores say, and the judges under which it holds."""
     change = "prompt default -> strict (ctx_k9 against ctx_k9_strict)"
 
     assert table(article, FOUND, 1) == [
@@ -173,7 +173,7 @@ def test_in_brief_the_rest_is_counted(article: Analysis) -> None:
 
 
 def test_in_brief_the_chosen_judge_is_in_every_pair(article: Analysis) -> None:
-    """How far the others agree among themselves stands in report.md, and is counted."""
+    """How far the others agree among themselves is in report.md, and is counted here."""
     other = replace(MATCHED, first="llama3.1", second="third")
     analysis = replace(article, judges=replace(FOUND, agreements=(MATCHED, other)))
 
@@ -189,7 +189,7 @@ def test_in_brief_the_chosen_judge_is_in_every_pair(article: Analysis) -> None:
 def test_terminal_keeps_its_width(
     article: Analysis, facts: StudyFacts, printed: Printed, language: str
 ) -> None:
-    """In every language the section stands within 100 columns, between trust and contrasts."""
+    """In every language the section fits 100 columns, between trust and contrasts."""
     text = printed(terminal(replace(article, judges=FOUND), facts, language), 100)
     titles = [words(language).get("headings", key) for key in ("trust", "judges", "contrasts")]
 
