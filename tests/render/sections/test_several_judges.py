@@ -105,7 +105,7 @@ def test_one_judge_has_no_section(article: Analysis) -> None:
 
 
 def test_agreement_by_check(article: Analysis) -> None:
-    """A row a check: what was matched, how much is alike, kappa, base rates, or why kappa is undefined.
+    """A row a check: what was matched, how much is alike, kappa with its base rates, or why not.
 
     That a label was not given follows from how often the others were.
     """
