@@ -13,10 +13,11 @@ Settings: those of python -m harness.evaluate that begin with judge, study, or b
 import sys
 from typing import TYPE_CHECKING
 
-from harness.command import ending
+from harness.config.command import ending
 
 if TYPE_CHECKING:
-    from harness.config import Composition, Evaluate
+    from harness.config.composition import Composition
+    from harness.config.schema import Evaluate
 
 
 def main() -> None:
@@ -24,7 +25,7 @@ def main() -> None:
     if {"--help", "-h"} & set(sys.argv[1:]):
         print((__doc__ or "").strip())
         return
-    from harness.config.entry import run_stage
+    from harness.config.composition import run_stage
 
     with ending("interrupted: what the model said is kept"):
         run_stage("evaluate", examined)
@@ -33,9 +34,8 @@ def main() -> None:
 def examined(settings: "Evaluate", _: "Composition") -> None:
     """Print what was found, and advice."""
     from harness.judge import ChatJudge
-    from harness.judge.fitness import Level, examine
-    from harness.judge.labelled import LANGUAGES
-    from harness.judge.languages import language
+    from harness.judge.fitness import LANGUAGES, Level, examine
+    from harness.judge.prompt import language
     from harness.llm import Calls
 
     judge = settings.judge

@@ -7,7 +7,7 @@ python -m harness.power questions=8 contrasts=7 metrics=4 effect=0.3 spread=0.5
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.command import Setting, light
+from harness.config.command import Setting, light
 
 if TYPE_CHECKING:
     from harness.analysis import Power

@@ -8,24 +8,25 @@ import shlex
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
-from harness.command import stage
+from harness.config.command import stage
 
 if TYPE_CHECKING:
-    from harness.config import Composition, StudyRun
+    from harness.config.composition import Composition
+    from harness.config.schema import StudyRun
 
 
 @stage("study")
 def main(settings: "StudyRun", how: "Composition") -> None:
     """Collect, evaluate and report the whole study."""
-    from harness.account import check_unread, told
-    from harness.collection import collect
-    from harness.config import compose
+    from harness.collect.collection import collect
+    from harness.config.command import progress
+    from harness.config.composition import compose
     from harness.errors import ConfigError, pick
-    from harness.evaluation import evaluate
-    from harness.progress import progress
+    from harness.evaluate.evaluation import evaluate
+    from harness.evaluate.request import wanted_of
+    from harness.evaluate.summary import check_unread, told
     from harness.render import LANGUAGES
-    from harness.reporting import report
-    from harness.wanted import wanted_of
+    from harness.report.writing import report
 
     if not settings.study.variants:
         raise ConfigError(f"study '{how.choices['study']}' lists no variants; see study.variants")
@@ -56,7 +57,7 @@ def main(settings: "StudyRun", how: "Composition") -> None:
 
 def words_for(stage_name: str, how: "Composition") -> list[str]:
     """Return the words of the command line that this stage understands too."""
-    from harness.config import STAGES
+    from harness.config.schema import STAGES
 
     known = {field.name for field in fields(STAGES[stage_name])} | set(how.choices)
     return [word for word in how.overrides if key_of(word) in known]

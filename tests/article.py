@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harness.evaluate.merge import write_evaluation
 from harness.questions import fingerprint, question_line, response_sha256
 from harness.records import Question
 from harness.store import Run
@@ -55,7 +56,7 @@ class Article:
         run.write_responses(rows)
         run.write_text("questions.jsonl", "".join(map(question_line, questions)))
         scores = [score for score in cells.scores(at) if score.question_id in asked]
-        run.write_evaluation("llama3.1", JUDGE, [], scores)
+        write_evaluation(run, "llama3.1", JUDGE, [], scores)
         run.finish(self.facts(name, questions) | said)
         return run
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -73,6 +74,14 @@ class Done:
 Command = Callable[..., Done]
 
 
+def module(name: str) -> ModuleType:
+    """Return the module that `python -m harness.<name>` runs."""
+    room = importlib.import_module(f"harness.{name}")
+    return (
+        importlib.import_module(f"harness.{name}.__main__") if hasattr(room, "__path__") else room
+    )
+
+
 @pytest.fixture
 def command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -85,7 +94,7 @@ def command(
         capsys.readouterr()
         code = 0
         try:
-            importlib.import_module(f"harness.{name}").main()
+            module(name).main()
         except SystemExit as end:
             if isinstance(end.code, str):
                 print(end.code, file=sys.stderr)

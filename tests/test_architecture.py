@@ -1,157 +1,123 @@
-"""Imports point one way: each room knows its own kind and what lies below it."""
+"""Imports point one way, by room; names occur once; each library has the rooms that wrap it."""
 
 import ast
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parent.parent / "harness"
-FLOORS = [
-    {"records", "quotes"},
-    {"metrics", "analysis", "render"},
-    {"errors", "processor"},
+FLOORS = (
+    {"records", "text"},
+    {"metrics", "analysis"},
+    {"errors", "files", "render"},
     {"llm"},
-    {
-        "sources",
-        "judge",
-        "trackers",
-        "store",
-        "questions",
-        "provenance",
-        "progress",
-        "account",
-        "tally",
-    },
-    {"systems"},
-    {"config", "command"},
-    {
-        "collect",
-        "evaluate",
-        "report",
-        "study",
-        "collection",
-        "plan",
-        "evaluation",
-        "wanted",
-        "reporting",
-        "billing",
-        "calls",
-        "recording",
-        "doctor",
-        "power",
-        "asking",
-        "handover",
-        "declarations",
-        "reported",
-        "run_facts",
-        "grade",
-        "grading",
-        "page",
-        "made",
-    },
-]
-PURE = FLOORS[0] | FLOORS[1]
-MAY_ALSO = {
-    ("render", "analysis"),
-    ("command", "config"),
-    *(("collect", "collection"), ("evaluate", "evaluation"), ("report", "reporting")),
-    *(("evaluate", "billing"), *((work, "wanted") for work in ("billing", "evaluation", "study"))),
-    *(("collection", part) for part in ("asking", "declarations", "handover", "plan")),
-    *(("plan", part) for part in ("declarations", "handover")),
-    *(("reporting", part) for part in ("reported", "declarations", "page")),
-    ("grade", "grading"),
-    ("calls", "recording"),
-    ("page", "made"),
-    *(("reported", "grading"), ("reporting", "grading"), ("reported", "run_facts")),
-    *(("study", work) for work in ("collection", "evaluation", "reporting")),
-}
-"""Rooms of one floor that know each other: a stage and its work, a page and what it shows."""
+    {"sources", "judge", "store", "questions"},
+    {"systems", "trackers"},
+    {"config"},
+    {"studies"},
+    {"collect", "evaluate", "report", "study", "grade", "calls", "doctor", "power", "exchange"},
+)
+"""A room imports itself and strictly lower floors; `study`, which runs the stages, also those."""
 
+STAGES = {"collect", "evaluate", "report"}
+PURE = {"records", "text", "metrics", "analysis", "render"}
 IO = {"chromadb", "hydra", "langchain", "langchain_community", "langchain_chroma", "omegaconf",
-      "openai", "aiohttp", "pathlib", "sqlite3", "httpx", "subprocess", "os"}  # fmt: skip
+      "openai", "pathlib", "sqlite3", "httpx", "subprocess", "os"}  # fmt: skip
 ONLY_IN = {
     "openai": {"llm"},
-    "aiohttp": {"llm"},
+    "httpx": {"llm"},
     "chromadb": {"systems", "sources"},
-    "langchain": {"systems", "sources"},
+    "langchain": {"systems", "sources", "llm"},
     "langchain_chroma": {"systems", "sources"},
     "langchain_community": {"systems", "sources"},
-    "langchain_core": {"systems", "sources"},
+    "langchain_core": {"systems", "sources", "llm"},
     "langchain_text_splitters": {"systems", "sources"},
-    "pyarrow": {"store"},
+    "pyarrow": {"store", "exchange"},
     "hydra": {"config"},
     "omegaconf": {"config", "systems", "judge", "sources", "llm"},
 }
-
-
-def modules() -> list[Path]:
-    entries = (ROOT / "__init__.py", ROOT / "__main__.py")
-    return [path for path in sorted(ROOT.rglob("*.py")) if path not in entries]
+MODULES = {
+    path: ast.parse(path.read_text(encoding="utf-8"))
+    for path in sorted(ROOT.rglob("*.py"))
+    if path.parent != ROOT or not path.name.startswith("__")
+}
 
 
 def room(path: Path) -> str:
+    """Return the folder at the top of `harness/`, or the file, that a module belongs to."""
     return path.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
-def imports(path: Path) -> set[str]:
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+def imports(tree: ast.Module) -> Iterator[str]:
+    """Yield the dotted name of everything that a module imports, also inside its functions."""
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            names.add(node.module)
-    return names
-
-
-def loaded(path: Path) -> set[str]:
-    """Names imported while the module itself is loaded, not later in a function."""
-    body = ast.parse(path.read_text(encoding="utf-8")).body
-    return {node.module or "" for node in body if isinstance(node, ast.ImportFrom)}
+            yield node.module
 
 
 def floor(name: str) -> int:
-    return next(i for i, names in enumerate(FLOORS) if name in names)
+    """Return the number of a room's floor; a room that has none is an error."""
+    return next(number for number, names in enumerate(FLOORS) if name in names)
 
 
-each_module = pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(ROOT)))
-
-
-@each_module
-def test_imports_point_down(path: Path) -> None:
-    """A module imports its own room and lower floors, never a room beside or above it."""
-    for name in imports(path):
-        if name.startswith("harness."):
-            here, target = room(path), name.split(".")[1]
-            allowed = (here, target) in MAY_ALSO
-            assert target == here or allowed or floor(target) < floor(here), name
-
-
-@each_module
-def test_pure_rooms_do_no_io(path: Path) -> None:
-    """Metrics, analysis and rendering can be tested with arrays and strings alone."""
-    if room(path) in PURE:
-        assert not {name.split(".")[0] for name in imports(path)} & IO
-
-
-@each_module
-def test_each_library_has_its_rooms(path: Path) -> None:
-    """A library of the outside world is known in the rooms that wrap it, and nowhere else."""
-    for name in {name.split(".")[0] for name in imports(path)} & set(ONLY_IN):
-        assert room(path) in ONLY_IN[name], name
+def test_imports_point_down() -> None:
+    """A room imports itself and strictly lower floors; only `study` imports other stages."""
+    wrong = [
+        (str(path.relative_to(ROOT)), name)
+        for path, tree in MODULES.items()
+        for name in imports(tree)
+        if name.startswith("harness.")
+        and (target := name.split(".")[1]) != (here := room(path))
+        and not floor(target) < floor(here)
+        and not (here == "study" and target in STAGES)
+    ]
+    assert not wrong
 
 
 def test_no_import_cycles() -> None:
-    """The modules can be put in an order in which each is loaded after all that it needs."""
-    graph = {
-        dotted(path): {n for n in loaded(path) if n.startswith("harness.")} for path in modules()
-    }
-    done: set[str] = set()
-    while left := {name for name in graph if name not in done}:
-        free = {name for name in left if not (graph[name] & left) - {name}}
-        assert free, sorted(left)
-        done |= free
+    """No module needs itself by way of others, imports inside functions included."""
+    graph = {dotted(path): set[str]() for path in MODULES}
+    for path, tree in MODULES.items():
+        graph[dotted(path)] = {name for name in imports(tree) if name in graph} - {dotted(path)}
+    while leaves := {name for name, needs in graph.items() if not needs}:
+        graph = {name: needs - leaves for name, needs in graph.items() if name not in leaves}
+    assert not graph
+
+
+def test_names_occur_once() -> None:
+    """No two files and no two classes of `harness/` share a name."""
+    files = Counter(path.name for path in MODULES if not path.name.startswith("__"))
+    classes = Counter(
+        node.name
+        for tree in MODULES.values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    )
+    assert not [name for name, count in (files + classes).items() if count > 1]
+
+
+def test_pure_rooms_do_no_io() -> None:
+    """Metrics, analysis and rendering can be tested with arrays and strings alone."""
+    for path, tree in MODULES.items():
+        if room(path) in PURE:
+            assert not {name.split(".")[0] for name in imports(tree)} & IO, path
+
+
+def test_each_library_has_its_rooms() -> None:
+    """A library of the outside world is imported by the rooms that wrap it, and by no others."""
+    for path, tree in MODULES.items():
+        for name in {name.split(".")[0] for name in imports(tree)} & set(ONLY_IN):
+            assert room(path) in ONLY_IN[name], (path, name)
+
+
+def test_the_top_is_short() -> None:
+    """The top of `harness/` holds the rooms and what every room uses, and nothing else."""
+    assert len([path for path in ROOT.iterdir() if not path.name.startswith("__")]) <= 24
 
 
 def dotted(path: Path) -> str:
+    """Return a module's name as imports spell it."""
     parts = path.relative_to(ROOT.parent).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

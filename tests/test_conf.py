@@ -10,9 +10,9 @@ from hydra import initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 from omegaconf import OmegaConf
 
-from harness.config import PROJECT, compose
-from harness.config.entry import prepare
+from harness.config.composition import compose, prepare
 from harness.config.factors import leaves_of
+from harness.config.paths import PROJECT
 
 CONF = PROJECT / "conf"
 GROUPS = sorted(path.name for path in CONF.iterdir() if path.is_dir())

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from harness.judge.fitness import sentinel, wilson
-from harness.judge.labelled import FOLDER, LANGUAGES, labelled
+from harness.judge.fitness import FOLDER, LANGUAGES, labelled, sentinel, wilson
 from harness.records import Label
 from tests.conftest import Command, Done
 from tests.stub_endpoint import Received, Reply, StubEndpoint

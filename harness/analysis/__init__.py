@@ -1,15 +1,22 @@
 """What the scores of many runs say about each other. Pure: tables in, dataclasses out."""
 
 from harness.analysis.analyse import analyse
-from harness.analysis.cube import score_cube, study_table
-from harness.analysis.findings import as_json, shown
-from harness.analysis.gold import GOLD_METRICS, gold_scores, rank_scores
+from harness.analysis.findings.kinds import KINDS, Kind
+from harness.analysis.findings.listing import as_json, shown
 from harness.analysis.judges import judged_by_several
-from harness.analysis.kinds import KINDS, Kind
-from harness.analysis.options import Options, Primary
-from harness.analysis.power import Assumptions, Power, power
+from harness.analysis.rankings import GOLD_METRICS, gold_scores, rank_scores
 from harness.analysis.results import Analysis, Finding, Severity
-from harness.analysis.tables import RIGHT, MetricFacts, RunFacts, StudyTable
+from harness.analysis.statistics.sample_size import Assumptions, Power, power
+from harness.analysis.study_table import (
+    RIGHT,
+    MetricFacts,
+    Options,
+    Primary,
+    RunFacts,
+    StudyTable,
+    score_cube,
+    study_table,
+)
 
 __all__ = [
     "GOLD_METRICS",

@@ -1,33 +1,74 @@
-"""The whole analysis, in the order in which it is read."""
+"""The whole analysis, in the order in which it is read, and what a reader may ask of it."""
 
 from dataclasses import replace
 from itertools import combinations
 
-from harness.analysis.cautions import cautions
+from harness.analysis.changes import Design, incomparable
+from harness.analysis.confounded import confounded
 from harness.analysis.contrasts import cluster_numbers, contrasts
 from harness.analysis.counterfactuals import counterfactuals
 from harness.analysis.curves import curves
-from harness.analysis.designs import designs
-from harness.analysis.doubts import doubts
-from harness.analysis.factors import Design, incomparable
-from harness.analysis.findings import said_once, strongest_first
+from harness.analysis.findings.cautions import cautions, doubts
+from harness.analysis.findings.credits import designs
+from harness.analysis.findings.listing import said_once, strongest_first
+from harness.analysis.findings.statements import statements
 from harness.analysis.interactions import interactions
-from harness.analysis.means import means
+from harness.analysis.means import means, outcomes, summaries
 from harness.analysis.measures import measures
-from harness.analysis.options import Options
-from harness.analysis.outcomes import outcomes
-from harness.analysis.ranks import deeper_ranks, retrieval_facts
-from harness.analysis.results import Analysis
-from harness.analysis.runs import summaries
-from harness.analysis.separate import confounded
-from harness.analysis.statements import statements
+from harness.analysis.rankings import deeper_ranks, retrieval_facts
+from harness.analysis.results import Analysis, Finding
+from harness.analysis.study_table import Options, StudyTable
 from harness.analysis.suspects import suspects
-from harness.analysis.tables import StudyTable
 from harness.analysis.trust import metric_trust
-from harness.analysis.view import narrowed
+
+WHOLE_REPORT = Options()
+"""Nothing narrowed, no test declared, questions independent."""
 
 
-def analyse(study: StudyTable, options: Options = Options()) -> Analysis:  # noqa: B008
+def shown_by(finding: Finding, options: Options) -> bool:
+    """Say whether a baseline and a factor leave a finding in view."""
+    baseline, factor = options.baseline, options.factor
+    return (
+        baseline is None or finding.left is None or baseline in (finding.left, finding.right)
+    ) and (factor is None or finding.factor in (None, factor))
+
+
+def narrowed(analysis: Analysis, options: Options) -> Analysis:
+    """Return the part of an analysis that a baseline and a factor leave in view."""
+    baseline, factor = options.baseline, options.factor
+    confounded = tuple(
+        pair
+        for pair in analysis.confounded
+        if baseline in (None, pair.left, pair.right)
+        and (factor is None or factor in [change.factor for change in pair.changes])
+    )
+    in_view = {(pair.left, pair.right) for pair in confounded}
+    return replace(
+        analysis,
+        contrasts=tuple(
+            contrast
+            for contrast in analysis.contrasts
+            if baseline in (None, contrast.left, contrast.right)
+            and factor in (None, contrast.factor)
+        ),
+        confounded=confounded,
+        # each of them is a confounded pair
+        counterfactuals=tuple(
+            pair for pair in analysis.counterfactuals if (pair.left, pair.right) in in_view
+        ),
+        curves=tuple(curve for curve in analysis.curves if factor in (None, curve.factor)),
+        interactions=tuple(
+            one
+            for one in analysis.interactions
+            if factor in (None, one.first.factor, one.second.factor)
+        ),
+        findings=tuple(one for one in analysis.findings if shown_by(one, options)),
+        baseline=baseline,
+        factor=factor,
+    )
+
+
+def analyse(study: StudyTable, options: Options = WHOLE_REPORT) -> Analysis:
     """Return everything a report says about a study.
 
     A baseline or a factor narrows what is shown; the family of tests, and so every adjusted p,

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from harness.analysis.factors import Design
+from harness.analysis.changes import Design
+from harness.analysis.confounded import key_of
 from harness.analysis.measures import Measure
 from harness.analysis.results import Counterfactual, MissingRun, Split
-from harness.analysis.separate import key_of
-from harness.analysis.tables import PASSAGES_FROM, RunFacts
+from harness.analysis.study_table import PASSAGES_FROM, RunFacts
 
 GENERATION = ("prompt", "chat")
 """Groups that act after retrieval; every other factor is taken to act on the passages."""

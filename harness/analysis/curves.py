@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from harness.analysis.factors import Design
+from harness.analysis.changes import Design
 from harness.analysis.means import mean_of
 from harness.analysis.measures import Measure
-from harness.analysis.order import as_number
 from harness.analysis.results import Curve, CurvePoint
+from harness.text import as_number
 
 SHORTEST = 3
 """Two runs are a contrast, not a curve."""

@@ -1,19 +1,111 @@
-"""Does one factor's effect depend on another's value: the difference of differences."""
+"""Whether one factor's effect depends on another's: complete squares of four runs."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.analysis.contrasts import cluster_numbers
-from harness.analysis.differences import Pairing, Standing, difference, tested
-from harness.analysis.factors import Design
+from harness.analysis.changes import Design, Pair, descending, reverse
+from harness.analysis.confounded import midpoints, missing_run
+from harness.analysis.contrasts import Pairing, Standing, cluster_numbers, difference, tested
 from harness.analysis.measures import Measure, asked
-from harness.analysis.options import Options
-from harness.analysis.results import Interaction, Verdict
-from harness.analysis.squares import Corners, squares
-from harness.analysis.tables import StudyTable
+from harness.analysis.results import Change, Interaction, MissingRun, Verdict
+from harness.analysis.study_table import Options, StudyTable
+from harness.text import as_number
+
+Corners = tuple[int | None, int | None, int | None, int | None]
+"""Runs at (left, left), (right, left), (left, right), (right, right) of two factors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Square:
+    """Two factors at two values each."""
+
+    first: Change
+    second: Change
+    corners: Corners
+    missing: tuple[MissingRun, ...]
+    """What makes the corner that nobody has collected; empty where all four are there."""
+
+
+def squares(design: Design) -> list[Square]:
+    """Find pairs of factors of which at least three of the four combinations were collected.
+
+    Each square comes once, the complete ones first. Left out are those that repeats of a run
+    would close a second time, and those that are the sum of two narrower ones.
+    """
+    found: dict[frozenset[int | None], Square] = {}
+    for pair, both in design.changes.items():
+        if len(both) != 2:
+            continue
+        existing = midpoints(design, pair)
+        one, other = (existing.get(frozenset([change.factor])) for change in both)
+        if one is None and other is None:
+            continue
+        left, right = (design.runs[at] for at in pair)
+        missing = tuple(
+            missing_run(left, right, both, frozenset([c.factor]), design.runs)
+            for c, at in zip(both, (one, other), strict=True)
+            if at is None
+        )
+        square = ascending(Square(both[0], both[1], (pair[0], one, other, pair[1]), missing))
+        found.setdefault(frozenset(square.corners), square)
+    closed = [corners for corners in found if None not in corners]
+    return [
+        square
+        for corners, square in found.items()
+        if None not in corners and not is_sum(design, square)
+    ] + [
+        square
+        for corners, square in found.items()
+        if None in corners and not any(corners - {None} <= whole for whole in closed)
+    ]
+
+
+def is_sum(design: Design, square: Square) -> bool:
+    """Say whether runs at a value in between part a complete square into two complete ones."""
+    base, one, other, both = (at for at in square.corners if at is not None)
+    first, second = square.first.factor, square.second.factor
+    return any(
+        design.factors.get((near, far)) == frozenset([across])
+        for along, across, edge, opposite in (
+            (first, second, (base, one), (other, both)),
+            (second, first, (base, other), (one, both)),
+        )
+        for near in between(design, edge, along)
+        for far in between(design, opposite, along)
+    )
+
+
+def between(design: Design, edge: Pair, factor: str) -> list[int]:
+    """Return the runs that differ from both ends in this factor only, at a value in between.
+
+    Numbers lie between numbers; other values, between those of runs listed before and after.
+    """
+    alone = frozenset([factor])
+    inside = [
+        at
+        for at in range(len(design.runs))
+        if design.factors.get((edge[0], at)) == alone == design.factors.get((at, edge[1]))
+    ]
+    runs = [*inside, *edge]
+    numbers = [as_number(design.runs[at].leaves.get(factor)) for at in runs]
+    known = [number for number in numbers if number is not None]
+    places = dict(zip(runs, known if len(known) == len(runs) else runs, strict=True))
+    low, high = sorted(places[end] for end in edge)
+    return [at for at in inside if low < places[at] < high]
+
+
+def ascending(square: Square) -> Square:
+    """Return the same square with both factors read in the order of numbers and versions."""
+    base, one, other, both = square.corners
+    if descending([square.first]):
+        turned = replace(square, first=reverse(square.first), corners=(one, base, both, other))
+        return ascending(turned)
+    if descending([square.second]):
+        return replace(square, second=reverse(square.second), corners=(other, both, base, one))
+    return square
 
 
 def interactions(

@@ -1,17 +1,23 @@
-"""The mean of each metric in each run, never without how many it is the mean of."""
+"""The mean of each metric in each run with its count; right and wrong; the run summaries."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.analysis.corrected import ENOUGH, Corrected, corrected_mean
 from harness.analysis.measures import Measure, asked, named
-from harness.analysis.paired import NO_INTERVAL, Interval, around, t_interval, tolerance
-from harness.analysis.results import MeanCell, MetricMeans
-from harness.analysis.tables import StudyTable
-from harness.records import Floats, Layer, Status
+from harness.analysis.results import MeanCell, MetricMeans, OutcomeRow, Outcomes, RunSummary
+from harness.analysis.statistics.corrected_mean import ENOUGH, Corrected, corrected_mean
+from harness.analysis.statistics.intervals import (
+    NO_INTERVAL,
+    Interval,
+    around,
+    t_interval,
+    tolerance,
+)
+from harness.analysis.study_table import RunFacts, StudyTable
+from harness.records import Floats, Layer, Response, Status
 
 JUDGES_ANSWERS = (Layer.GENERATION, Layer.OVERALL)
 """Layers whose scores stand for whether the answer is right, so that grades can correct them."""
@@ -149,3 +155,84 @@ def mean_interval(values: Floats, binary: bool, bounded: bool, alpha: float = 0.
         return NO_INTERVAL
     low, high = t_interval(values, alpha)
     return Interval(max(low, 0.0), min(high, 1.0), "t") if bounded else Interval(low, high, "t")
+
+
+def outcomes(study: StudyTable) -> Outcomes:
+    """Lay out the grid of right and wrong with its totals."""
+    names = [question.id for question in study.questions]
+    right, were_asked = study.right, asked(study)
+    rows = []
+    for i, run in enumerate(study.runs):
+        known = ~np.isnan(right.values[i])
+        rows.append(
+            OutcomeRow(
+                run=run.name,
+                cells=tuple(
+                    float(value) if is_known else None
+                    for value, is_known in zip(right.values[i], known, strict=True)
+                ),
+                origins=tuple(right.origins[i]),
+                right=float(right.values[i][known].sum()),
+                known=int(known.sum()),
+                asked=int(were_asked[i].sum()),
+                errors=int((right.errors[i] > 0).sum()),
+            )
+        )
+    known = (~np.isnan(right.values)).sum(axis=0) >= 2
+    lowest = np.nan_to_num(right.values, nan=np.inf).min(axis=0, initial=np.inf)
+    highest = np.nan_to_num(right.values, nan=-np.inf).max(axis=0, initial=-np.inf)
+    return Outcomes(
+        questions=tuple(names),
+        rows=tuple(rows),
+        informative=named(names, known & (lowest < highest)),
+        always_right=named(names, known & (lowest == 1)),
+        always_wrong=named(names, known & (highest == 0)),
+        unknown=named(names, ~known),
+        origins=dict(Counter(origin for row in rows for origin in row.origins if origin)),
+    )
+
+
+def summaries(study: StudyTable) -> tuple[RunSummary, ...]:
+    """Summarise each run, in the study's order."""
+    were_asked = asked(study).sum(axis=1)
+    return tuple(
+        summary(
+            run,
+            int(count),
+            [
+                response
+                for question in study.questions
+                for response in study.responses.get((run.name, question.id), ())
+            ],
+        )
+        for run, count in zip(study.runs, were_asked, strict=True)
+    )
+
+
+def summary(run: RunFacts, count: int, responses: list[Response]) -> RunSummary:
+    """Summarise one run from its answers."""
+    answered = [response for response in responses if response.response is not None]
+    shares = [r.k_returned / r.corpus_size for r in answered if r.corpus_size]
+    return RunSummary(
+        name=run.name,
+        variant=run.variant,
+        partial=run.partial,
+        part=run.part,
+        asked=count,
+        errors=len({r.question_id for r in responses if r.response is None}),
+        k_requested=largest(r.k_requested for r in answered),
+        k_returned=median([float(r.k_returned) for r in answered]),
+        corpus_size=largest(r.corpus_size for r in answered),
+        saturation=median(shares),
+        notes=run.notes,
+    )
+
+
+def largest(values: Iterable[int | None]) -> int | None:
+    """Return the largest of the known values."""
+    return max((value for value in values if value is not None), default=None)
+
+
+def median(values: list[float]) -> float | None:
+    """Return the median, None of nothing."""
+    return float(np.median(values)) if values else None

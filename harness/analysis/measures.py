@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.analysis.tables import ANSWER_MATCH, RIGHT, UNTESTED, MetricFacts, StudyTable
+from harness.analysis.study_table import ANSWER_MATCH, RIGHT, UNTESTED, MetricFacts, StudyTable
 from harness.records import Floats, Layer
 
 

@@ -1,44 +1,572 @@
 """What analysis says, as data: numbers and ids, never sentences.
 
-Whatever could not be worked out is None, and never zero. Every share and mean stands beside
+Whatever could not be worked out is None, and never zero. Every share and mean has beside it
 the number of questions it rests on.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
 
-from harness.analysis.compared import (
-    Attribution,
-    Change,
-    Contrast,
-    Difference,
-    McNemar,
-    PassageChange,
-    Passages,
-    Transition,
-    Verdict,
-)
-from harness.analysis.finding import Finding, Severity
-from harness.analysis.judged import CheckAgreement, Claim, Judges, Reading
-from harness.analysis.scored import (
-    MeanCell,
-    MetricMeans,
-    MetricTrust,
-    OutcomeRow,
-    Outcomes,
-    RetrievalFacts,
-    RunSummary,
-    Suspect,
-    Trust,
-)
-from harness.analysis.together import (
-    Confounded,
-    Counterfactual,
-    Curve,
-    CurvePoint,
-    Interaction,
-    MissingRun,
-    Split,
-)
+from harness.records import Layer
+
+
+class Verdict(StrEnum):
+    """What may be said about one metric of one contrast; the words follow the numbers."""
+
+    BETTER = "better"
+    """The right-hand run, beyond chance after correction for the whole family."""
+    WORSE = "worse"
+    DIFFERENT = "different"
+    """Beyond chance, in a metric of cost or one of which neither way is good."""
+    NO_EVIDENCE = "no_evidence"
+    NO_EFFECT_POSSIBLE = "no_effect_possible"
+    """All responses and passages are identical: the factor did not act."""
+    IDENTICAL_BY_CONSTRUCTION = "identical_by_construction"
+    """A retrieval metric over the same passages."""
+    NOT_TRUSTED = "not_trusted"
+    """The metric cannot tell right answers from wrong ones here."""
+    NOT_COMPARED = "not_compared"
+    """No question was scored on both sides, or other judges scored the two sides."""
+    NOT_TESTED = "not_tested"
+    """Seconds, and how many passages came back (`UNTESTED`): the difference is shown, chance is
+    not asked about it, and it is no part of the family."""
+
+
+class Passages(StrEnum):
+    """How the passages of two responses to one question compare."""
+
+    SAME = "same"
+    REORDERED = "reordered"
+    CHANGED = "changed"
+    UNKNOWN = "unknown"
+    """One side failed, was not asked, or names no passages."""
+
+
+class Attribution(StrEnum):
+    """Where a contrast's changes can have come from."""
+
+    NO_EFFECT_POSSIBLE = "no_effect_possible"
+    GENERATION = "generation"
+    """Every question has the same passages on both sides: by construction."""
+    RETRIEVAL_CHANGED = "retrieval_changed"
+    UNKNOWN = "unknown"
+    """Passages are not recorded, or not for every question."""
+
+
+@dataclass(frozen=True, slots=True)
+class McNemar:
+    """The exact test on the questions whose right/wrong changed."""
+
+    p: float
+    floor: float
+    """The smallest p that this many changed questions can reach: 2 / 2**discordant."""
+    discordant: int
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One metric's change from left to right, paired by question."""
+
+    metric: str
+    verdict: Verdict
+    mean: float | None
+    """Mean over the compared questions of right - left."""
+    left_mean: float | None
+    """Over the compared questions only."""
+    right_mean: float | None
+    questions: int
+    """Compared: scored on both sides."""
+    won: tuple[str, ...]
+    """Questions on which the right-hand run is better, in the metric's own direction (higher,
+    where it has none)."""
+    lost: tuple[str, ...]
+    ties: int
+    dropped_left: tuple[str, ...]
+    """Asked on both sides, NA on the left only."""
+    dropped_right: tuple[str, ...]
+    dropped_both: tuple[str, ...]
+    standard_error: float | None
+    low: float | None
+    """95 % interval of the mean difference; never of zero width. None below two questions, for
+    what is not tested, and where an unbounded metric does not vary."""
+    high: float | None
+    interval: str
+    """Which rule made the interval: `t`, `t_sparse`, `dirichlet`, `unchanged`; `none` where there
+    is no interval, `construction` where the passages or the responses are the same."""
+    p: float | None
+    """Two-sided sign-flip p."""
+    p_floor: float | None
+    """The smallest p that this many questions (or flips) can reach."""
+    p_rule: str
+    """`exact`, `monte_carlo`, `bound` (too small for the flips drawn), or `none`."""
+    p_adjusted: float | None
+    """After Holm over its family."""
+    primary: bool
+    """Declared before collecting; its family is the declared ones. All else is exploratory."""
+    mcnemar: McNemar | None
+    """Where both sides are 0 or 1."""
+    detectable: float | None
+    """The smallest difference found with 80 % power at the family's level; None where none is."""
+    questions_needed: int | None
+    """To find a difference of this size with 80 % power; None where the observed one is zero."""
+    worst: float | None
+    """The difference with every NA at the value worst for the right-hand run."""
+    best: float | None
+    flips_with_missing: bool
+    """The sign of the difference depends on what the cells that are NA on one side only would
+    have been; what is NA on both sides says nothing of either."""
+    under_one_verdict: bool
+    """The difference is no larger than one flipped verdict in one cell would make."""
+
+    @property
+    def wins(self) -> int:
+        """Questions on which the right-hand run is better."""
+        return len(self.won)
+
+    @property
+    def losses(self) -> int:
+        """Questions on which the right-hand run is worse."""
+        return len(self.lost)
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """Evidence there or not, answer right or not, on one side and the other: one cell."""
+
+    left_evidence: bool
+    left_right: bool
+    right_evidence: bool
+    right_right: bool
+    questions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PassageChange:
+    """What became of the passages between two runs."""
+
+    by_question: Mapping[str, Passages]
+    """Over the questions asked on both sides."""
+    same: int
+    reordered: int
+    changed: int
+    unknown: int
+    identical_responses: tuple[str, ...]
+    """Questions answered word for word alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One factor, and its value on either side."""
+
+    factor: str
+    left: object
+    right: object
+    leaves: tuple[str, ...] = ()
+    """The leaves that follow, where the factor is a whole group."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """Two runs whose configurations differ in one factor and nothing else."""
+
+    left: str
+    right: str
+    change: Change
+    differences: tuple[Difference, ...]
+    """Right/wrong first (metric `right`) where it is known, then the metrics in their order."""
+    passages: PassageChange
+    attribution: Attribution
+    transitions: tuple[Transition, ...] = ()
+    """Where gold evidence is given; questions for which all four facts are known."""
+
+    @property
+    def factor(self) -> str:
+        """The one factor that differs."""
+        return self.change.factor
+
+    def difference(self, metric: str) -> Difference | None:
+        """Return one metric's difference, None where it was not measured."""
+        return next((d for d in self.differences if d.metric == metric), None)
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """What stands beside a run's name in every table."""
+
+    name: str
+    variant: str
+    partial: bool
+    part: tuple[int, int] | None
+    asked: int
+    errors: int
+    k_requested: int | None
+    k_returned: float | None
+    """Median over questions."""
+    corpus_size: int | None
+    saturation: float | None
+    """k_returned / corpus_size, median over questions."""
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeRow:
+    """One run's line in the grid of right and wrong."""
+
+    run: str
+    cells: tuple[float | None, ...]
+    """By question: 1 right, 0 wrong, a share over repeats, None where nobody can say."""
+    origins: tuple[str, ...]
+    """By question: `grade`, `answer_match`, `error`, or empty."""
+    right: float
+    known: int
+    """Questions for which right or wrong is known, failures of the system among them."""
+    asked: int
+    errors: int
+    """Questions on which the system under test failed; they count as wrong."""
+
+    @property
+    def share(self) -> float | None:
+        """Right out of known; None where nothing is known."""
+        return self.right / self.known if self.known else None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """The grid of right and wrong, and which questions say anything."""
+
+    questions: tuple[str, ...]
+    rows: tuple[OutcomeRow, ...]
+    informative: tuple[str, ...]
+    """Questions that are not answered alike by every run."""
+    always_right: tuple[str, ...]
+    always_wrong: tuple[str, ...]
+    unknown: tuple[str, ...]
+    """Questions for which right or wrong is known in fewer than two runs."""
+    origins: Mapping[str, int]
+    """Which rule graded: origin -> cells."""
+
+    @property
+    def known(self) -> int:
+        """Questions that are informative, always right or always wrong."""
+        return len(self.informative) + len(self.always_right) + len(self.always_wrong)
+
+
+@dataclass(frozen=True, slots=True)
+class MeanCell:
+    """The mean of one metric in one run."""
+
+    run: str
+    mean: float | None
+    scored: int
+    asked: int
+    low: float | None
+    """95 % interval of the mean over questions; None below two scores."""
+    high: float | None
+    worst: float | None
+    """The mean with every NA at the metric's worst value; None where it is unbounded."""
+    best: float | None
+    common: float | None
+    """The mean over the questions that every run has scored."""
+    statuses: Mapping[str, int]
+    """Why scores are missing: status -> questions; without `ok`."""
+    units: float | None
+    """Median denominator of the scored cells (claims, passages)."""
+    coarse: int
+    """Scored cells that rest on at most 3 units; their scores can take few values only."""
+    corrected: float | None = None
+    """The share of right answers that the scores and the human grades together imply, where at
+    least 20 answers are graded (prediction-powered inference)."""
+    corrected_low: float | None = None
+    corrected_high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MetricMeans:
+    """One metric over all runs."""
+
+    metric: str
+    layer: Layer
+    higher_is_better: bool | None
+    """None where neither is."""
+    bounded: bool
+    cells: tuple[MeanCell, ...]
+    """In the order of `Analysis.runs`."""
+    common: tuple[str, ...]
+    """Questions that every run has scored."""
+
+
+class Trust(StrEnum):
+    """Whether a metric can tell right answers from wrong ones."""
+
+    TRUSTED = "trusted"
+    NO_EVIDENCE = "no_evidence"
+    INVERTED = "inverted"
+    TOO_FEW_GRADES = "too_few_grades"
+
+
+@dataclass(frozen=True, slots=True)
+class MetricTrust:
+    """A metric against right and wrong, over all runs."""
+
+    metric: str
+    verdict: Trust
+    mean_right: float | None
+    mean_wrong: float | None
+    gap: float | None
+    right: int
+    """Cells that were scored and right."""
+    wrong: int
+    missing_right: int
+    """Cells that were right and NA."""
+    missing_wrong: int
+    auc: float | None
+    """The chance that a right answer scores better than a wrong one; in the metric's direction."""
+    low: float | None
+    """95 % interval, questions as the unit."""
+    high: float | None
+    auc_within: float | None
+    """Over pairs of answers of one run."""
+    auc_between: float | None
+    """Over pairs of answers of two runs."""
+    pairs_within: int
+    pairs_between: int
+    questions: int
+    """Questions with a scored, graded answer."""
+    graded_by: str
+    """`grade` where people graded, `answer_match` where only that rule did."""
+    correlation: float | None
+    """Pearson's r between score and right/wrong."""
+    undefined: str | None
+    """Why there is no correlation: `no_scores`, or `constant` where scores or grades are."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalFacts:
+    """What one run's ranked passages say without asking anybody."""
+
+    run: str
+    questions: tuple[str, ...]
+    first_useful: tuple[int | None, ...]
+    """By question: rank from 1 of the first useful passage; None where none was."""
+    hits: tuple[float, ...]
+    """hit@k for k = 1, 2, ...: share of the questions with a useful passage among the first k."""
+    source: str
+    """`gold` where the test set names the evidence, else `judge`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A verdict that a person should look at."""
+
+    run: str
+    question_id: str
+    repeat: int
+    check: str
+    item: int
+    against: int
+    reason: str
+    """`verbatim_not_entailed` or `duplicates_disagree`"""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class MissingRun:
+    """A variant that nobody has collected, and how to."""
+
+    words: tuple[str, ...]
+    """Override words, each ready for a shell: ("variant=ctx_k4", "prompt=strict")."""
+
+
+@dataclass(frozen=True, slots=True)
+class Confounded:
+    """Two runs that differ in several factors: no contrast."""
+
+    left: str
+    right: str
+    changes: tuple[Change, ...]
+    between: tuple[str, ...]
+    """Existing runs on the shortest way from left to right, one factor a step."""
+    missing: tuple[MissingRun, ...]
+    """What that way still lacks; empty where the existing runs separate the factors."""
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """One run of a sweep."""
+
+    value: float
+    run: str
+    means: Mapping[str, float | None]
+    """Metric -> mean over the questions that every run of the sweep has scored."""
+    scored: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A sweep over one numeric factor, in number order."""
+
+    factor: str
+    points: tuple[CurvePoint, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Interaction:
+    """Whether one factor's effect depends on another's: difference of differences."""
+
+    first: Change
+    second: Change
+    corners: tuple[str | None, ...]
+    """Runs at (left, left), (right, left), (left, right), (right, right) of first and second;
+    None where nobody has collected that one."""
+    differences: tuple[Difference, ...]
+    """By metric: first's effect at second's right value less that at its left value. Empty
+    where a corner is missing."""
+    missing: tuple[MissingRun, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """One metric's difference as the sum of what retrieval and what generation made."""
+
+    metric: str
+    total: float
+    retrieval: float
+    generation: float
+    questions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Counterfactual:
+    """A pair in which retrieval and generation both changed, and what would split it."""
+
+    left: str
+    right: str
+    crossed: tuple[str | None, ...]
+    """Left's generator on right's passages, and right's on left's; None where nobody ran it."""
+    missing: tuple[MissingRun, ...]
+    splits: tuple[Split, ...]
+    """By metric; empty while a run is missing."""
+
+
+class Severity(StrEnum):
+    """How much a finding matters, strongest first."""
+
+    ERROR = "error"
+    """The data contradict themselves: nothing should be concluded before that is mended."""
+    WARNING = "warning"
+    """A number on the page means less than it seems to."""
+    FINDING = "finding"
+    """Something that was learnt."""
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One statement, as data. `harness.analysis.KINDS` lists what each kind carries."""
+
+    kind: str
+    severity: Severity
+    numbers: Mapping[str, float | int | None] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Texts that a sentence needs: values of a factor, statuses."""
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Named lists that a sentence needs: question ids `gained` and `lost`, `words` to paste."""
+    questions: tuple[str, ...] = ()
+    factor: str | None = None
+    left: str | None = None
+    """The contrast's left run, where the finding is about one."""
+    right: str | None = None
+    run: str | None = None
+    metric: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckAgreement:
+    """Two judges' labels on one check, over the verdicts that can be matched."""
+
+    first: str
+    second: str
+    check: str
+    labelled: tuple[int, int]
+    """Labels that each gave on the answers that both judged."""
+    n: int
+    """Labels that can be matched: of the same check, on the same item of the same answer. Claims
+    are matched by their text, as two judges may take a text apart in two ways."""
+    questions: int
+    """Questions that these n belong to: what was drawn, so what the interval rests on."""
+    agreed: int
+    shares: Mapping[int, tuple[float, float]]
+    """Base rates: label -> the share of the n that each judge gave it."""
+    kappa: float | None
+    low: float | None
+    """95 % interval over questions; None where there is none."""
+    high: float | None
+    undefined: str | None
+    """Why there is no kappa: `one_label` (both gave all n the same), `other_claims` (none has the
+    same text), `nothing_in_common`, `not_asked`, or the `Status` of the judge who gave no label.
+    Or why it says nothing: `one_constant`, as against one label only it is always 0."""
+    lacking: str | None = None
+    """The judge who gave no label, where it is one of the two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one judge's scores say where some judge's scores gave a finding."""
+
+    judge: str
+    holds: bool
+    """The finding is this judge's too."""
+    verdict: str
+    """A `Verdict` on the difference, a `Trust` in the metric; empty where it is neither."""
+    number: float | None
+    """The mean difference, or the AUC."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A finding that rests on what a judge said, under each judge."""
+
+    finding: Finding
+    """As the first judge under whom it holds has it."""
+    readings: tuple[Reading, ...]
+    """In the order of `Judges.compared`."""
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Under whom it holds."""
+        return tuple(reading.judge for reading in self.readings if reading.holds)
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Under whom it does not."""
+        return tuple(reading.judge for reading in self.readings if not reading.holds)
+
+
+@dataclass(frozen=True, slots=True)
+class Judges:
+    """What two or more judges say of one study."""
+
+    names: tuple[str, ...]
+    """The one whose report this is, then the others."""
+    agreements: tuple[CheckAgreement, ...]
+    """By pair of judges, then by check."""
+    compared: tuple[str, ...]
+    """Judges whose findings are compared: those that scored at least two of the runs."""
+    runs: tuple[str, ...]
+    """The common part that findings are compared on: what all of `compared` have scored."""
+    questions: tuple[str, ...]
+    metrics: tuple[str, ...]
+    """Metrics that rest on a judge and that each of `compared` has scored somewhere."""
+    of_runs: int
+    """Runs of the report."""
+    of_questions: int
+    uncommon: tuple[str, ...]
+    """Metrics that rest on a judge and that not each of `compared` has scored: left out."""
+    claims: tuple[Claim, ...]
+    free: int
+    """Findings of the report that rest on no judge: the same under each, and not counted."""
+
 
 __all__ = [
     "Analysis",

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.analysis.factors import Design
+from harness.analysis.changes import Design
 from harness.analysis.measures import Measure
-from harness.analysis.paired import jackknife_error, t_quantile
 from harness.analysis.results import MetricTrust, Trust
-from harness.analysis.tables import ANSWER_MATCH, RIGHT, StudyTable
+from harness.analysis.statistics.intervals import jackknife_error, t_quantile
+from harness.analysis.study_table import ANSWER_MATCH, RIGHT, StudyTable
 from harness.records import Floats, Layer
 
 FEWEST_QUESTIONS = 5

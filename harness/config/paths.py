@@ -4,6 +4,12 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.config.run_names import study_folder
+
+if TYPE_CHECKING:
+    from harness.config.schema import Stage
 
 PROJECT = Path(__file__).resolve().parents[2]
 """The folder that holds `conf/`, `testsets/` and `runs/`, wherever a command is started."""
@@ -17,6 +23,11 @@ def project_path(path: str) -> Path:
 def shown_path(path: Path) -> str:
     """Return the path as a reader standing in the project would write it."""
     return path.relative_to(PROJECT).as_posix() if path.is_relative_to(PROJECT) else str(path)
+
+
+def study_path(settings: "Stage") -> Path:
+    """Return the folder of the study's runs."""
+    return project_path(settings.root) / study_folder(settings.study.name)
 
 
 def testset_path(name: str) -> Path:

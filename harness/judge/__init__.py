@@ -1,12 +1,12 @@
 """Judges: they answer small discrete questions about a response, and never score it."""
 
-from harness.judge.bill import Planned
+from harness.judge.call_estimate import Planned
 from harness.judge.cases import Case
-from harness.judge.chat import ChatJudge
+from harness.judge.chat_judge import ChatJudge
 from harness.judge.checks import CHECKS, Check, checks_for
 from harness.judge.contract import Judge, Measured, OnDone
-from harness.judge.overlap import OverlapJudge
-from harness.judge.own import OwnCheck, own_layers, read_check
+from harness.judge.custom_checks import CustomCheck, custom_layers, read_check
+from harness.judge.overlap_judge import OverlapJudge
 
 JUDGES: dict[str, type[Judge]] = {"overlap": OverlapJudge, "chat": ChatJudge}
 
@@ -16,13 +16,13 @@ __all__ = [
     "Case",
     "ChatJudge",
     "Check",
+    "CustomCheck",
     "Judge",
     "Measured",
     "OnDone",
     "OverlapJudge",
-    "OwnCheck",
     "Planned",
     "checks_for",
-    "own_layers",
+    "custom_layers",
     "read_check",
 ]

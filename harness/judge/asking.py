@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from harness.errors import BudgetError, ContextOverflowError, EndpointError
 from harness.judge.cases import Finding
-from harness.judge.reading import UnreadableReply
+from harness.judge.reply import UnreadableReply
 from harness.llm import Calls, Chat, Completion, Message, Outcome, Request
 from harness.records import Status
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from harness.judge.own import OwnCheck
+from harness.judge.custom_checks import CustomCheck
 from harness.records import Status
 
 
@@ -42,7 +42,7 @@ class Job:
     items: tuple[str, ...] = ()
     """Claims or passages: each gets one label."""
     sample: int = 0
-    own: OwnCheck | None = None
+    own: CustomCheck | None = None
     """The question and its answers, where the check is one's own."""
 
     @property

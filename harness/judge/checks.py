@@ -1,11 +1,11 @@
-"""The checks: which text is asked about in which way, and what evidence comes of it."""
+"""The checks: which text is asked about in which way, and which evidence results."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
 from harness.errors import ConfigError, UnknownNameError, unknown
 from harness.judge.cases import Case, Kind
-from harness.judge.own import OwnCheck
+from harness.judge.custom_checks import CustomCheck
 from harness.metrics.evidence import Evidence
 from harness.records import Status
 
@@ -22,7 +22,7 @@ class Check:
     """The check whose claims are held against the text."""
     gives: tuple[str, ...] = ()
     """Fields of `Evidence` that come of it."""
-    own: OwnCheck | None = None
+    own: CustomCheck | None = None
 
     def texts(self, case: Case) -> tuple[str, ...]:
         """Return the texts that are asked about; none where there are no passages."""
@@ -68,7 +68,7 @@ NOTHING: dict[str, Status] = {
 """Why a check has nothing to label; the others lack passages."""
 
 
-def checks_named(names: Iterable[str], own: Iterable[OwnCheck] = ()) -> tuple[Check, ...]:
+def checks_named(names: Iterable[str], own: Iterable[CustomCheck] = ()) -> tuple[Check, ...]:
     """Return the checks of these names with those they rest on, and then one's own.
 
     Raises UnknownNameError, and ConfigError where a check of one's own takes a taken name.

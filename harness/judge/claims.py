@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from harness.judge.cases import Finding
-from harness.judge.pieces import coverage, pieces
+from harness.judge.overlap_judge import coverage, pieces
 from harness.records import Status
 
 ECHO = 0.6

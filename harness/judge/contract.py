@@ -4,11 +4,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, product
 
-from harness.judge.bill import Planned
+from harness.judge.call_estimate import Planned
 from harness.judge.cases import Case, Finding, Job
 from harness.judge.checks import Check, checks_named
-from harness.judge.own import OwnCheck
-from harness.judge.plan import jobs, settled, verdicts
+from harness.judge.custom_checks import CustomCheck
+from harness.judge.jobs import jobs, settled, verdicts
 from harness.llm import Calls
 from harness.records import Verdict
 
@@ -80,7 +80,7 @@ class Judge:
         cases: Sequence[Case],
         checks: Collection[str],
         calls: Calls,
-        own: Collection[OwnCheck] = (),
+        own: Collection[CustomCheck] = (),
     ) -> list[list[Planned]]:
         """Return the model calls that each case needs; none where no model is asked."""
         return [[] for _ in cases]
@@ -91,7 +91,7 @@ class Judge:
         checks: Collection[str],
         calls: Calls,
         on_done: OnDone | None = None,
-        own: Collection[OwnCheck] = (),
+        own: Collection[CustomCheck] = (),
     ) -> list[list[Verdict]]:
         """Return the verdicts on each case, in the order of the cases; `own` adds checks.
 

@@ -6,13 +6,47 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from pathlib import Path
+
+import yaml  # type: ignore[import-untyped]
 
 from harness.errors import ContextOverflowError, EndpointError
-from harness.judge.chat import ChatJudge
-from harness.judge.labelled import labelled
+from harness.judge.cases import Job, Kind
+from harness.judge.chat_judge import ChatJudge
 from harness.llm import Calls, Chat, Message, OpenAIChat, Request
 from harness.llm.remote_chat import RemoteChat
 from harness.records import Label, Status
+
+FOLDER = Path(__file__).parent / "labelled"
+LANGUAGES = tuple(sorted(path.stem for path in FOLDER.glob("*.yaml")))
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """One question to a judge, with the right answer."""
+
+    job: Job
+    labels: tuple[int, ...]
+    """Of the job's claims, in their order."""
+
+
+def labelled(language: str) -> tuple[Labelled, ...]:
+    """Return the questions in a language; the order of the labels differs from one to the next.
+
+    >>> found = labelled("en")
+    >>> len(found), [int(label) for label in found[1].labels]
+    (8, [-1, 0, 1])
+    """
+    rows = yaml.safe_load((FOLDER / f"{language}.yaml").read_text(encoding="utf-8"))
+    found = []
+    for number, row in enumerate(rows):
+        turn = number % len(Label)
+        labels = [Label.ENTAILED, Label.CONTRADICTED, Label.UNKNOWN]
+        labels = labels[turn:] + labels[:turn]
+        claims = tuple(row[label.name.lower()] for label in labels)
+        found.append(Labelled(Job(Kind.ENTAILMENT, text=row["text"], items=claims), tuple(labels)))
+    return tuple(found)
+
 
 SIZES = (1024, 2048, 4096, 8192, 16384, 32768)
 """Tokens of the prompts that the window is tried with."""

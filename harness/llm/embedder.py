@@ -11,7 +11,7 @@ import numpy as np
 from harness.errors import ConfigError, EndpointError
 from harness.llm.calls import Calls, Vector
 from harness.llm.keys import call_key
-from harness.processor import processor
+from harness.llm.processor import processor
 from harness.records import Floats
 
 _one_at_a_time = threading.Lock()

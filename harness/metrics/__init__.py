@@ -9,14 +9,20 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from harness.metrics import generation, overall, retrieval
+from harness.metrics.answer_match import char_f1, matches, normalise
 from harness.metrics.assemble import OF_THE_RESPONSE, assemble
 from harness.metrics.costs import COSTS
-from harness.metrics.matching import char_f1, matches, normalise
-from harness.metrics.metric import AXES, Metric
+from harness.metrics.metric import (
+    AXES,
+    Metric,
+    Scored,
+    contradicted,
+    custom_check_score,
+    entailed,
+    share,
+)
 from harness.metrics.other_rules import OTHER_RULES
-from harness.metrics.own import own_share
 from harness.metrics.refusals import is_refusal
-from harness.metrics.scored import Scored, contradicted, entailed, share
 from harness.records import Layer, Status
 
 __all__ = [
@@ -29,11 +35,11 @@ __all__ = [
     "assemble",
     "char_f1",
     "contradicted",
+    "custom_check_score",
     "entailed",
     "is_refusal",
     "matches",
     "normalise",
-    "own_share",
     "resolve",
     "share",
 ]

@@ -1,7 +1,6 @@
 """Costs: what an answer took. Measured by the system under test, judged by nobody."""
 
-from harness.metrics.metric import Metric
-from harness.metrics.scored import Scored
+from harness.metrics.metric import Metric, Scored
 from harness.records import Layer
 
 UNLIMITED = (0.0, float("inf"))

@@ -1,4 +1,4 @@
-"""What is known of one response: what a metric is computed from."""
+"""What is known of one response, and how it is assembled from rows, joined by key."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

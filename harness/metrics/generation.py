@@ -1,7 +1,6 @@
 """Generation: did the system say what it was given, all of it, and answer what was asked."""
 
-from harness.metrics.refusals import is_refusal
-from harness.metrics.scored import (
+from harness.metrics.metric import (
     Flags,
     Scored,
     by_claim,
@@ -10,6 +9,7 @@ from harness.metrics.scored import (
     entailed,
     share,
 )
+from harness.metrics.refusals import is_refusal
 from harness.records import Floats, Labels, Status
 
 

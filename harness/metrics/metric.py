@@ -1,16 +1,65 @@
-"""What a metric is: a pure function, and what must be known to run it and to read it."""
+"""What a metric is: a pure function, what it needs, and what it returns."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.metrics.evidence import Evidence
-from harness.metrics.scored import Scored
-from harness.records import Label, Layer, Status
+from harness.records import Label, Labels, Layer, Status, Verdict
+
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A score with what it rests on, or NA with the reason."""
+
+    value: float | None
+    """None is NA; never nan."""
+
+    units: int | None = 1
+    """The denominator: 0 where there was nothing to count, None where a check is missing."""
+
+    status: Status = Status.OK
+    """`ok`, or why the metric is undefined. A rule of another tool that puts a number there
+    (1.0 without claims, say) keeps this status beside its number, so that it is seen."""
+
+
+def share(hits: Flags) -> Scored:
+    """Return the share of the units that are hits; at least one unit.
+
+    >>> share(np.array([True, False, False, False]))
+    Scored(value=0.25, units=4, status=<Status.OK: 'ok'>)
+    """
+    return Scored(float(hits.mean()), hits.size)
+
+
+def entailed(labels: Labels) -> Flags:
+    """Return where the premise entails the claim; contradiction and silence are alike here."""
+    return np.equal(labels, Label.ENTAILED)
+
+
+def contradicted(labels: Labels) -> Flags:
+    """Return where the premise contradicts the claim."""
+    return np.equal(labels, Label.CONTRADICTED)
+
+
+def by_claim(pairs: Flags) -> Flags:
+    """Return (claims,) from (claims, passages): whether it holds with some passage."""
+    found: Flags = np.logical_or.reduce(pairs, axis=1)
+    return found
+
+
+def by_passage(pairs: Flags) -> Flags:
+    """Return (passages,) from (claims, passages): whether it holds of some claim."""
+    found: Flags = np.logical_or.reduce(pairs, axis=0)
+    return found
+
 
 AXES: dict[str, tuple[Status, ...]] = {
     "response_in_passages": (Status.NO_CLAIMS, Status.NO_PASSAGES),
@@ -115,3 +164,24 @@ def _fault(name: str, values: Any) -> Status | None:
     if ((values < least) | (values > Label.ENTAILED)).any():
         return Status.JUDGE_UNPARSABLE
     return None
+
+
+def custom_check_score(rows: Sequence[Verdict]) -> Scored:
+    """Return the share of labels that count 1, or NA with the reason of the first that is missing.
+
+    Args:
+        rows: One judge's rows of the check on one response.
+
+    >>> yes, no = (Verdict("j", "q", 0, "dated", item, label=1 - item) for item in (0, 1))
+    >>> custom_check_score([yes, no])
+    Scored(value=0.5, units=2, status=<Status.OK: 'ok'>)
+    """
+    if not rows:
+        return Scored(None, None, Status.NOT_ASKED)
+    for row in rows:
+        if row.label is None:
+            reason = Status(row.error or Status.JUDGE_FAILED)
+            return Scored(None, 0 if reason is Status.NO_PASSAGES else None, reason)
+        if row.label not in (0, 1):
+            return Scored(None, None, Status.JUDGE_UNPARSABLE)
+    return share(np.array([row.label == 1 for row in rows]))

@@ -6,9 +6,8 @@ each tool's set is whole; `instead` is what the tool gives where ours is NA.
 """
 
 from harness.metrics.generation import faithfulness, faithfulness_ragchecker
-from harness.metrics.metric import Metric
-from harness.metrics.retrieval import average_precision, context_recall
-from harness.metrics.scored import (
+from harness.metrics.metric import (
+    Metric,
     Scored,
     by_claim,
     by_passage,
@@ -16,6 +15,7 @@ from harness.metrics.scored import (
     entailed,
     share,
 )
+from harness.metrics.retrieval import average_precision, context_recall
 from harness.records import Floats, Labels, Layer, Status
 
 EPSILON = 1e-10

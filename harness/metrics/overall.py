@@ -1,8 +1,8 @@
 """Overall: does the response say what the reference says."""
 
-from harness.metrics.matching import char_f1, matches, normalise
+from harness.metrics.answer_match import char_f1, matches, normalise
+from harness.metrics.metric import Scored, entailed, share
 from harness.metrics.refusals import is_refusal
-from harness.metrics.scored import Scored, entailed, share
 from harness.records import Labels, Status
 
 

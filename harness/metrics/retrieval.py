@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from harness.metrics.scored import (
+from harness.metrics.metric import (
     Flags,
     Scored,
     by_claim,

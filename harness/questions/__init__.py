@@ -1,9 +1,8 @@
 """Test sets and human grades, as people write them: read, checked, fingerprinted."""
 
-from harness.questions.evidence import check_evidence, check_places
-from harness.questions.gradebook import Gradebook
 from harness.questions.grades import (
     CaptionGrade,
+    Gradebook,
     Subject,
     disputed,
     folded,
@@ -17,6 +16,7 @@ from harness.questions.grades import (
     subject,
     verdict_by_text,
 )
+from harness.questions.places import check_evidence, check_places
 from harness.questions.rows import Row, read_csv_rows
 from harness.questions.testset import (
     TestSet,

@@ -1,15 +1,18 @@
-"""What people said of answers and captions: who, about which text, and what it comes to."""
+"""Grades of answers and captions by people: read, appended durably, and reduced to one per text."""
 
 import hashlib
 import json
 import logging
+import os
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from harness.errors import InputError
+from harness.files import write_whole
 from harness.questions.rows import Row, json_row
 from harness.records import Grade, Question
 
@@ -202,3 +205,77 @@ def question_sha256(question: Question) -> str:
 def response_sha256(response: str) -> str:
     """Return the key under which a person's grade of this text is kept."""
     return hashlib.sha256(response.encode("utf-8", "replace")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Gradebook(Generic[G]):
+    """The grades of a test set. Two people, or two processes, may write at the same time."""
+
+    path: Path
+    kind: type[G]
+
+    def read(self) -> list[G]:
+        """Return every grade, in the order they were given."""
+        return read_rows(self.path, self.kind)
+
+    def add(self, grades: Sequence[G]) -> None:
+        """Append grades; when this returns they survive a crash of the machine."""
+        if not grades:
+            return
+        with self.locked():
+            end = self.heal()
+            with self.path.open("ab") as stream:
+                stream.write(end + b"".join(map(line, grades)))
+                stream.flush()
+                os.fsync(stream.fileno())
+
+    def take_back(self, grade: G) -> None:
+        """Remove a grade's last line, where it is still there."""
+        with self.locked():
+            kept = self.read()
+            if grade in kept:
+                del kept[len(kept) - 1 - kept[::-1].index(grade)]
+                self.replace(kept)
+
+    def merge(self, others: Iterable[G]) -> int:
+        """Add the grades that are not there yet, all in the order of their time; say how many.
+
+        The order counts where both files hold words of the same grader: the last is the one
+        in force. A grade without a time comes before those with one.
+        """
+        with self.locked():
+            mine = dict.fromkeys(self.read())
+            both = {**mine, **dict.fromkeys(others)}
+            if len(both) > len(mine):
+                self.replace(sorted(both, key=lambda grade: grade.time or ""))
+            return len(both) - len(mine)
+
+    def heal(self) -> bytes:
+        """Cut off what a crash left of a last line; return the line end that is missing."""
+        if not self.path.exists():
+            write_whole(self.path, b"", durable=True)
+        content = self.path.read_bytes()
+        whole, torn = parted(content)
+        if torn:
+            log.warning("%s: a last line cut short by a crash is taken out", self.path)
+            write_whole(self.path, whole, durable=True)
+        return b"\n" if whole and not whole.endswith(b"\n") else b""
+
+    def replace(self, grades: Iterable[G]) -> None:
+        """Write the whole file anew, or leave it as it is."""
+        write_whole(self.path, b"".join(map(line, grades)), durable=True)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other processes from writing at the same time."""
+        from filelock import FileLock
+
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(self.path.with_name(f".{self.path.name}.lock")):
+            yield
+
+
+def line(grade: G) -> bytes:
+    """Return a grade as a line of the file; `null` is written only where it says 'unclear'."""
+    row = {k: v for k, v in asdict(grade).items() if v is not None or k == "grade"}
+    return (json.dumps(row, ensure_ascii=False) + "\n").encode("utf-8", "replace")

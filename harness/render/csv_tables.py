@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from enum import Enum
 
-from harness.analysis.findings import plain as plain_number
-from harness.analysis.findings import shown
+from harness.analysis.findings.listing import plain as plain_number
+from harness.analysis.findings.listing import shown
 from harness.analysis.results import (
     Analysis,
     Change,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from harness.analysis.results import Analysis, MetricMeans
-from harness.analysis.tables import RIGHT
+from harness.analysis.study_table import RIGHT
 from harness.records import Layer
 from harness.render.blocks import Cell, Table
 from harness.render.facts import StudyFacts

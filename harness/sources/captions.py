@@ -1,18 +1,17 @@
 """Captions: what a captioner said about a figure, remembered by picture and captioner."""
 
 import json
-import os
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from harness.errors import ConfigError
+from harness.files import write_whole
 from harness.llm.calls import Calls
 from harness.llm.keys import call_key
-from harness.sources.boxes import Box
 from harness.sources.documents import Figure
+from harness.sources.pdf.boxes import Box
 
 AT_ONCE = 8
 """Figures that a captioner is given together: what is done is kept when a run is killed."""
@@ -127,7 +126,7 @@ def captions_of(
     for figure in figures:
         picture = cache / "figures" / f"{figure.sha256}.png"
         if not picture.exists():
-            _write(picture, figure.png)
+            write_whole(picture, figure.png)
         kept = _remembered(cache / "captions" / f"{figure.sha256}-{mark}.json")
         if kept is not None:
             said[figure.sha256] = captioner.say(figure, **kept)
@@ -141,7 +140,7 @@ def captions_of(
                 content = {"captioner": identity} | {name: getattr(caption, name) for name in KEPT}
                 text = json.dumps(content, ensure_ascii=False, indent=1)
                 file = cache / "captions" / f"{caption.image_sha256}-{mark}.json"
-                _write(file, text.encode("utf-8"))
+                write_whole(file, text.encode("utf-8"))
     return tuple(
         replace(said[f.sha256], figure=f.id, document=f.document, page=f.page, box=f.box)
         for f in figures
@@ -155,11 +154,3 @@ def _remembered(path: Path) -> dict[str, Any] | None:
         return {name: content[name] for name in KEPT}
     except (OSError, ValueError, KeyError, TypeError):
         return None
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Write a file at once or not at all, so that another process never reads half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.part")
-    part.write_bytes(data)
-    os.replace(part, path)

@@ -11,7 +11,7 @@ from harness.errors import InputError
 from harness.sources.cleaning import clean
 from harness.sources.community import LOADERS, read_other
 from harness.sources.documents import Document, Figure, Found, Page, Sheet
-from harness.sources.plain import read_markdown, read_text
+from harness.sources.plain_text import read_markdown, read_text
 
 MARKDOWN = (".md", ".markdown")
 PLAIN = {
@@ -115,7 +115,9 @@ def _document(file: Path, with_figures: bool) -> Document:
     if plain is not None:
         sheets = plain(file, data)
     else:
-        from harness.sources.pdf import read_pdf  # every stage imports this module, few read a PDF
+        from harness.sources.pdf.reader import (
+            read_pdf,  # every stage imports this module, few read a PDF
+        )
 
         sheets = read_pdf(file, data, with_figures)
     cleaned = clean([sheet.text for sheet in sheets])

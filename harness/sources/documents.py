@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from harness.sources.boxes import Box
+from harness.sources.pdf.boxes import Box
 from harness.sources.pictures import Picture
 
 

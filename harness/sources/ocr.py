@@ -10,12 +10,12 @@ from typing import Any
 
 from harness.errors import ConfigError, pick
 from harness.llm.calls import Calls
-from harness.sources.boxes import Box
 from harness.sources.captions import Caption, Captioner
-from harness.sources.chart import read_chart
+from harness.sources.charts.caption_text import WORDINGS, caption_of
+from harness.sources.charts.chart import read_chart
+from harness.sources.charts.words import Word
 from harness.sources.documents import Figure
-from harness.sources.wording import WORDINGS, caption_of
-from harness.sources.words import Word
+from harness.sources.pdf.boxes import Box
 
 LAYOUT = 1
 """Raise it when the same readings come to be worded otherwise: old captions are then not used."""

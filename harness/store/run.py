@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import RunError, pick
+from harness.files import write_whole
 from harness.records import Response, Score, Verdict
-from harness.store.changed import Changed, changed_since
-from harness.store.judged import Judged, Scorer
-from harness.store.tables import (
+from harness.store.parquet import (
     RESPONSES,
     SCORES,
     VERDICTS,
@@ -23,7 +22,6 @@ from harness.store.tables import (
     response_row,
     write_records,
     write_rows,
-    write_whole,
 )
 
 EVALUATIONS = "evaluations.jsonl"
@@ -106,14 +104,6 @@ class Run:
         judges: dict[str, Any] = json.loads(said)
         return judges
 
-    def judged(self) -> Judged:
-        """Return what all judges said."""
-        return Judged(self.verdicts(), self.scores(), self.judges())
-
-    def changed(self, judge: str, identity: Mapping[str, Any]) -> Changed:
-        """Return what differs from when a judge of this label labelled the run."""
-        return changed_since(self.judges().get(judge), as_json(identity))
-
     def evaluations(self) -> list[dict[str, Any]]:
         """Return what each evaluation of these answers took, the first one first."""
         text = self.file(EVALUATIONS) or b""
@@ -131,50 +121,12 @@ class Run:
         return hashlib.sha256(self.table("responses").read_bytes()).hexdigest()
 
     def write_evaluation(
-        self,
-        judge: str,
-        identity: Mapping[str, Any],
-        verdicts: Sequence[Verdict],
-        scores: Sequence[Score] | Scorer,
-        answers: str | None = None,
-        again: bool = False,
-    ) -> int:
-        """Write one judge's verdicts and scores beside those of other judges.
-
-        Nothing is written where it says what it said before.
-
-        Args:
-            judge: Its label in the tables.
-            identity: Everything that shaped its labels; of checks of one's own those asked now.
-            verdicts: Its new rows.
-            scores: Its new rows, and those that needed no judge; or how they follow from the
-                verdicts that stand of what was asked.
-            answers: What `answers` was when they were judged; None where nothing ran between.
-            again: Whether what it said under other settings is replaced: of a check of one's
-                own that was reworded the labels of this check, else everything.
-
-        Returns:
-            How many labels under other settings were dropped without new ones in their place.
-
-        Raises:
-            RunError: The run was collected anew meanwhile, or holds labels of another judge
-                under this label.
-        """
-        with self.locked():
-            if answers is not None and answers != self.answers:
-                raise RunError(f"{self.path} was collected anew while judged; evaluate it again")
-            changed = self.changed(judge, identity)
-            if changed.settings and not again:
-                raise RunError(
-                    f"{self.path}: '{judge}' labelled it under other settings: {changed}"
-                )
-            before = self.judged()
-            after, dropped = before.again(judge, as_json(identity), changed, verdicts, scores)
-            if after != before:
-                metadata = {"judges": json.dumps(after.judges, ensure_ascii=False)}
-                write_records(self.table("verdicts"), VERDICTS, after.verdicts, metadata)
-                write_records(self.table("scores"), SCORES, after.scores, metadata)
-        return dropped
+        self, verdicts: Sequence[Verdict], scores: Sequence[Score], judges: Mapping[str, Any]
+    ) -> None:
+        """Write the labels and scores of all judges, and what shaped those of each."""
+        metadata = {"judges": json.dumps(judges, ensure_ascii=False)}
+        write_records(self.table("verdicts"), VERDICTS, verdicts, metadata)
+        write_records(self.table("scores"), SCORES, scores, metadata)
 
     def reopen(self) -> None:
         """Make a run unfinished again, and forget scores of answers that may change."""
@@ -222,12 +174,6 @@ class Run:
             number += 1
         self.path.rename(moved)
         return Run(moved)
-
-
-def as_json(identity: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an identity as JSON has it, to be held against one that was written."""
-    found: dict[str, Any] = json.loads(json.dumps(identity))
-    return found
 
 
 def finished_runs(folder: Path) -> list[Run]:

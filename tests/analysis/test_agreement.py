@@ -1,6 +1,6 @@
 import pytest
 
-from harness.analysis.agreement import kappa
+from harness.analysis.statistics.kappa import kappa
 
 Opinions = dict[int, int | None]
 

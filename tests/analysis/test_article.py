@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from harness.analysis import KINDS, Analysis, Finding, Options, analyse, as_json
-from harness.analysis.designs import credited
+from harness.analysis.findings.credits import credited
 from harness.analysis.results import Attribution, Verdict
-from harness.analysis.tables import StudyTable
+from harness.analysis.study_table import StudyTable
 
 MEANS = {
     "text_k4": (0.382, 0.740, 0.396, 0.332),

@@ -1,4 +1,4 @@
-from harness.analysis.captions import OnWrongCaption, on_wrong_captions
+from harness.analysis.suspects import OnWrongCaption, on_wrong_captions
 from harness.records import Passage, Response, Verdict
 
 PASSAGES = (

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from harness.analysis import MetricFacts, StudyTable, analyse
-from harness.analysis.corrected import corrected_mean
+from harness.analysis.statistics.corrected_mean import corrected_mean
 from harness.records import Layer
 
 Builder = Callable[..., StudyTable]

@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from harness.analysis import MetricFacts, StudyTable, analyse
-from harness.analysis.doubts import family
+from harness.analysis.findings.cautions import family
 from harness.records import Layer
 
 Builder = Callable[..., StudyTable]

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from harness.analysis import RunFacts
-from harness.analysis.factors import ABSENT, Design, changes
+from harness.analysis.changes import ABSENT, Design, changes
 from harness.analysis.results import Change
 
 BASE = RunFacts(

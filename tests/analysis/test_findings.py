@@ -14,7 +14,7 @@ from harness.analysis import (
     as_json,
     shown,
 )
-from harness.analysis.findings import strongest_first
+from harness.analysis.findings.listing import strongest_first
 from harness.analysis.results import Finding, Severity
 from harness.records import Layer
 

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from harness.analysis import GOLD_METRICS, gold_scores, rank_scores
-from harness.analysis.gold import as_gold, holds
-from harness.quotes import ENDINGS, stem, trigrams
+from harness.analysis.rankings import as_gold, holds
 from harness.records import EvidencePlace, Passage, Question, Response
 from harness.sources.corpus import KINDS
+from harness.text import ENDINGS, stem, trigrams
 
 DATA = Path(__file__).parent.parent / "data/analysis/jqara_ranks.json"
 QUOTE = EvidencePlace("report", 2, "四月最多，共十二例")

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from harness.analysis.judged import CheckAgreement
-from harness.analysis.matching import agreements
+from harness.analysis.judges import agreements
+from harness.analysis.results import CheckAgreement
 from harness.records import Verdict
 
 

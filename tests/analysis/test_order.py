@@ -1,6 +1,6 @@
 import pytest
 
-from harness.analysis.order import as_number, natural
+from harness.text import as_number, natural
 
 
 @pytest.mark.parametrize(

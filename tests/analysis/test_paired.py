@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harness.analysis.paired import (
+from harness.analysis.statistics.intervals import (
     NO_INTERVAL,
     around,
     detectable,

@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 
 from harness.analysis import RunFacts, StudyTable, analyse, study_table
-from harness.analysis.passages import attribute, compare_passages, fingerprints
+from harness.analysis.passage_changes import attribute, compare_passages, fingerprints
 from harness.analysis.results import Attribution, PassageChange, Passages
 from harness.records import Passage, Question, Response
 

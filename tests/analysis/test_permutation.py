@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harness.analysis.permutation import (
+from harness.analysis.statistics.sign_flip import (
     EXACT_UP_TO,
     exact,
     holm,

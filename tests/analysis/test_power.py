@@ -1,7 +1,7 @@
 import pytest
 
 from harness.analysis import Assumptions, power
-from harness.analysis.power import MOST, graded_questions
+from harness.analysis.statistics.sample_size import MOST, graded_questions
 
 
 def test_eight_questions_and_the_article_s_contrasts() -> None:

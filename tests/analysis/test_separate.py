@@ -3,9 +3,9 @@ from dataclasses import replace
 import pytest
 
 from harness.analysis import RunFacts
-from harness.analysis.factors import Design, changes
+from harness.analysis.changes import Design, changes
+from harness.analysis.confounded import confounded, missing_run, written
 from harness.analysis.results import MissingRun
-from harness.analysis.separate import confounded, missing_run, written
 
 
 def run(

@@ -1,9 +1,9 @@
 from dataclasses import replace
 
 from harness.analysis import RunFacts
-from harness.analysis.factors import Design
+from harness.analysis.changes import Design
+from harness.analysis.interactions import squares
 from harness.analysis.results import Change, MissingRun
-from harness.analysis.squares import squares
 
 
 def run(name: str, k: int = 4, prompt: str = "default") -> RunFacts:

@@ -14,8 +14,8 @@ from pathlib import Path
 from statistics import median
 
 from harness.judge.cases import Job, Kind
+from harness.judge.chat_judge import schema
 from harness.judge.prompt import inputs, prompt
-from harness.judge.schemas import schema
 from harness.llm import Calls, OpenAIChat, Request
 
 AT_ONCE = 16

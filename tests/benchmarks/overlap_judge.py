@@ -22,8 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.judge.overlap import OverlapJudge, Shared, answer_in, claim_in, claims
-from harness.judge.pieces import pieces
+from harness.judge.overlap_judge import OverlapJudge, Shared, answer_in, claim_in, claims, pieces
 
 GRID = np.arange(0.2, 0.91, 0.05).round(2)
 

@@ -19,7 +19,7 @@ import pytest
 
 from harness.records import EvidencePlace, Question
 from tests.conftest import ROOT
-from tests.grading.small import Small, small
+from tests.grade.small import Small, small
 
 CHROMIUM = Path("/usr/bin/chromium")
 SIZES = {"wide": (1280, 800), "narrow": (390, 844)}

@@ -17,7 +17,7 @@ from tests.browser.grading_fixtures import (
     tab,
     ten,
 )
-from tests.grading.small import small
+from tests.grade.small import small
 
 __all__ = ["browser"]
 

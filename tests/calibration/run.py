@@ -27,10 +27,10 @@ from harness.analysis import (
     study_table,
 )
 from harness.analysis.measures import Measure
-from harness.analysis.paired import interval
-from harness.analysis.permutation import sign_flip
-from harness.analysis.power import graded_questions
 from harness.analysis.results import Trust, Verdict
+from harness.analysis.statistics.intervals import interval
+from harness.analysis.statistics.sample_size import graded_questions
+from harness.analysis.statistics.sign_flip import sign_flip
 from harness.analysis.trust import trust_of
 from harness.records import Floats, Layer, Question, Response, Score
 

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from harness.config.naming import portable, run_name, study_folder
+from harness.config.run_names import portable, run_name, study_folder
 from harness.errors import ConfigError
 
 NEUTRAL = frozenset({"chat.base_url", "corpus"})

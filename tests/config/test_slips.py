@@ -7,8 +7,7 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 
-from harness.config.entry import compose, prepare
-from harness.config.slips import told
+from harness.config.composition import compose, prepare, told
 from harness.errors import ConfigError
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harness.judge import Case, ChatJudge, OverlapJudge, OwnCheck, Planned
+from harness.judge import Case, ChatJudge, CustomCheck, OverlapJudge, Planned
 from harness.judge.cases import Job, Kind
 from harness.llm import Calls
 from tests.judge.conftest import ScriptedChat
@@ -113,7 +113,7 @@ def test_samples_are_a_call_each_elsewhere(chat_judge: Build, case: Case, tmp_pa
 
 def test_own_check_is_planned(chat_judge: Build, case: Case, tmp_path: Path) -> None:
     """A check of one's own stands under its name."""
-    dated = OwnCheck("dated", "Dated?", ("passage",), ("yes", "no"), "yes")
+    dated = CustomCheck("dated", "Dated?", ("passage",), ("yes", "no"), "yes")
     (rows,) = chat_judge().planned([case], [], Calls(tmp_path, "read"), [dated])
     assert [row.check for row in rows] == ["dated", "dated"]
 

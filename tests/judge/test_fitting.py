@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from harness.judge.fitting import UnreadableReply, fit
+from harness.judge.reply import UnreadableReply, fit
 from harness.records import Status
 
 LABELS = {"enum": ["entailed", "contradicted", "unknown"]}

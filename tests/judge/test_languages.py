@@ -1,8 +1,7 @@
 import pytest
 
 from harness.errors import ConfigError
-from harness.judge.languages import NAMES, language
-from harness.judge.prompt import FOLDER
+from harness.judge.prompt import FOLDER, NAMES, language
 
 
 @pytest.mark.parametrize("name", ["Chinese", "chinese", "zh", "ZH-TW", "zh_hant", " zh-Hant "])

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from harness.judge.mending import Mender
+from harness.judge.json_repair import Mender
 
 
 def mended(text: str) -> Any:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import ConfigError, InputError
-from harness.judge import Case, ChatJudge, OverlapJudge, OwnCheck, read_check
+from harness.judge import Case, ChatJudge, CustomCheck, OverlapJudge, read_check
 from harness.llm import Calls, Request
 from harness.records import Status
 
@@ -20,7 +20,7 @@ Other = Callable[..., Case]
 
 
 @pytest.fixture
-def cites(tmp_path: Path) -> OwnCheck:
+def cites(tmp_path: Path) -> CustomCheck:
     path = tmp_path / "cites_source.yaml"
     path.write_text(YAML, encoding="utf-8")
     return read_check(path)
@@ -32,7 +32,7 @@ def says(word: str) -> Callable[[Request], str]:
 
 @pytest.mark.parametrize(("word", "label"), [("names_it", 1), ("does_not", 0)])
 def test_one_label_counts_1(
-    word: str, label: int, cites: OwnCheck, chat_judge: Build, case: Case, calls: Calls
+    word: str, label: int, cites: CustomCheck, chat_judge: Build, case: Case, calls: Calls
 ) -> None:
     """The verdict is a row like any other, under the check's own name."""
     judge = chat_judge(says(word))
@@ -43,7 +43,7 @@ def test_one_label_counts_1(
 
 
 def test_only_its_inputs_are_shown(
-    cites: OwnCheck, chat_judge: Build, case: Case, calls: Calls
+    cites: CustomCheck, chat_judge: Build, case: Case, calls: Calls
 ) -> None:
     """The model sees the question, the verdicts to choose from, and the inputs that are named."""
     judge = chat_judge(says("names_it"))
@@ -59,7 +59,7 @@ def test_only_its_inputs_are_shown(
 
 
 def test_what_it_does_not_look_at_costs_nothing(
-    cites: OwnCheck, chat_judge: Build, other: Other, calls: Calls
+    cites: CustomCheck, chat_judge: Build, other: Other, calls: Calls
 ) -> None:
     """Two variants that differ in their passages alone are asked about once."""
     judge = chat_judge(says("names_it"))
@@ -69,7 +69,7 @@ def test_what_it_does_not_look_at_costs_nothing(
 
 def test_each_passage_by_itself(chat_judge: Build, case: Case, calls: Calls) -> None:
     """With `passage` among the inputs there is a label for each, in rank order."""
-    dated = OwnCheck("dated", "Dated?", ("passage",), ("yes", "no"), "yes")
+    dated = CustomCheck("dated", "Dated?", ("passage",), ("yes", "no"), "yes")
 
     def script(request: Request) -> str:
         passage = json.loads(request.messages[-1].content)["passage"]
@@ -82,14 +82,14 @@ def test_each_passage_by_itself(chat_judge: Build, case: Case, calls: Calls) -> 
 @pytest.mark.parametrize("name", ["passage", "passages"])
 def test_without_passages(name: str, chat_judge: Build, other: Other, calls: Calls) -> None:
     """A check that looks at passages is NA where there are none."""
-    check = OwnCheck("dated", "Dated?", (name,), ("yes", "no"), "yes")
+    check = CustomCheck("dated", "Dated?", (name,), ("yes", "no"), "yes")
     (rows,) = chat_judge(says("yes")).judge([other(passages=())], [], calls, own=[check])
     assert [(row.item, row.error) for row in rows] == [(-1, Status.NO_PASSAGES)]
 
 
 def test_all_passages_at_once(chat_judge: Build, case: Case, calls: Calls) -> None:
     """With `passages` there is one label for all of them."""
-    check = OwnCheck("dated", "Dated?", ("passages",), ("yes", "no"), "yes")
+    check = CustomCheck("dated", "Dated?", ("passages",), ("yes", "no"), "yes")
     judge = chat_judge(says("yes"))
     (rows,) = judge.judge([case], [], calls, own=[check])
 
@@ -101,14 +101,14 @@ def test_all_passages_at_once(chat_judge: Build, case: Case, calls: Calls) -> No
 
 
 def test_label_outside_the_set_is_na(
-    cites: OwnCheck, chat_judge: Build, case: Case, calls: Calls
+    cites: CustomCheck, chat_judge: Build, case: Case, calls: Calls
 ) -> None:
     """It is validated like the built-in checks: another word is no answer, not a 0."""
     (rows,) = chat_judge(says("perhaps")).judge([case], [], calls, own=[cites])
     assert [(row.label, row.error) for row in rows] == [(None, Status.JUDGE_UNPARSABLE)]
 
 
-def test_overlap_cannot_answer_it(cites: OwnCheck, case: Case, calls: Calls) -> None:
+def test_overlap_cannot_answer_it(cites: CustomCheck, case: Case, calls: Calls) -> None:
     """A judge without a language model says so."""
     (rows,) = OverlapJudge().judge([case], [], calls, own=[cites])
     assert [row.error for row in rows] == [Status.NOT_SUPPORTED_BY_JUDGE]
@@ -116,7 +116,7 @@ def test_overlap_cannot_answer_it(cites: OwnCheck, case: Case, calls: Calls) -> 
 
 def test_taken_names_are_refused(chat_judge: Build, case: Case, calls: Calls) -> None:
     """A check of one's own does not shadow a built-in one, nor another of its name."""
-    taken = OwnCheck("passage_useful", "?", ("question",), ("yes", "no"), "yes")
+    taken = CustomCheck("passage_useful", "?", ("question",), ("yes", "no"), "yes")
     with pytest.raises(ConfigError, match="passage_useful"):
         chat_judge().judge([case], [], calls, own=[taken])
 

@@ -3,10 +3,9 @@ import json
 import pytest
 
 from harness.judge.cases import Job, Kind
-from harness.judge.languages import NAMES
-from harness.judge.prompt import fenced, inputs, prompt
-from harness.judge.reading import read_reply
-from harness.judge.schemas import LABELS, schema
+from harness.judge.chat_judge import LABELS, schema
+from harness.judge.prompt import NAMES, fenced, inputs, prompt
+from harness.judge.reply import read_reply
 
 each_language = pytest.mark.parametrize("language", NAMES)
 each_kind = pytest.mark.parametrize("kind", [kind for kind in Kind if kind != Kind.OWN_CHECK])

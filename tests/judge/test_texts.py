@@ -1,7 +1,7 @@
 import pytest
 
-from harness.judge.pieces import coverage, pieces
-from harness.judge.sentences import sentences
+from harness.judge.overlap_judge import coverage, pieces
+from harness.text import sentences
 
 
 def test_chinese_sentences_are_all_kept() -> None:

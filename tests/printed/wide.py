@@ -10,6 +10,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.evaluate.merge import write_evaluation
 from harness.questions import fingerprint, question_line, response_sha256
 from harness.records import EvidencePlace, Passage, Question, Response, Score, Verdict
 from harness.store import Run
@@ -186,7 +187,7 @@ class Wide:
             run.write_responses(rows)
             run.write_text("questions.jsonl", "".join(map(question_line, QUESTIONS)))
             told = [score for row in rows for score in scores(name, row)]
-            run.write_evaluation("llama3.1", JUDGE, suspicious(name), told)
+            write_evaluation(run, "llama3.1", JUDGE, suspicious(name), told)
             run.finish(facts(name))
             for row in rows:
                 if row.response is not None and row.question_id in IDS[:8]:

@@ -1,6 +1,6 @@
 import pytest
 
-from harness.sources.boxes import Box, Kind, Mark, Raster, around, is_figure, regions
+from harness.sources.pdf.boxes import Box, Kind, Mark, Raster, around, is_figure, regions
 
 PAGE = Box(0, 0, 600, 800)
 

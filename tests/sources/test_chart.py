@@ -1,7 +1,6 @@
-from harness.sources.axes import Axis
-from harness.sources.boxes import Box
-from harness.sources.chart import Chart, read_chart
-from harness.sources.words import Word
+from harness.sources.charts.chart import Axis, Chart, read_chart
+from harness.sources.charts.words import Word
+from harness.sources.pdf.boxes import Box
 
 HEIGHT = 20
 

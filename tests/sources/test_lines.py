@@ -1,8 +1,8 @@
 from pathlib import Path
 
 from harness.sources import read_corpus
-from harness.sources.boxes import Box
-from harness.sources.lines import HYPHEN, Line, Span, flow
+from harness.sources.pdf.boxes import Box
+from harness.sources.pdf.text_lines import HYPHEN, Line, Span, flow
 from tests.sources.pdfs import text, write_pdf
 
 

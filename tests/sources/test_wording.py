@@ -1,8 +1,7 @@
 import pytest
 
-from harness.sources.axes import Axis
-from harness.sources.chart import Chart
-from harness.sources.wording import WORDINGS, Wording, caption_of
+from harness.sources.charts.caption_text import WORDINGS, Wording, caption_of
+from harness.sources.charts.chart import Axis, Chart
 
 SCALE = Axis("Percent", ("0", "5", "10"))
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from harness.analysis.means import mean_interval
 from harness.analysis.results import Analysis, Curve, MetricTrust, Trust
-from harness.analysis.tables import RIGHT
+from harness.analysis.study_table import RIGHT
 from harness.records import Score
 from harness.render.quantities import mean, quantity
 from harness.render.sections.metric_groups import metric_groups, metric_title

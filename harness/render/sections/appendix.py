@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from harness.analysis.captions import OnWrongCaption
 from harness.analysis.results import Analysis, RetrievalFacts
+from harness.analysis.suspects import OnWrongCaption
 from harness.render.blocks import Block, Items, Line, Section, Tone, text_table
 from harness.render.vocabulary import Words
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from harness.analysis.cautions import SATURATED
+from harness.analysis.findings.cautions import SATURATED
 from harness.analysis.results import Analysis, MeanCell, MetricMeans, RunSummary
 from harness.records import Layer, Status
 from harness.render.blocks import (

@@ -12,7 +12,7 @@ from harness.analysis.results import (
     Transition,
     Verdict,
 )
-from harness.analysis.tables import RIGHT, UNTESTED
+from harness.analysis.study_table import RIGHT, UNTESTED
 from harness.render.blocks import (
     Block,
     Cell,

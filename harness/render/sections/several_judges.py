@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from harness.analysis.matching import ABOUT_CLAIMS
+from harness.analysis.judges import ABOUT_CLAIMS
 from harness.analysis.results import Analysis, CheckAgreement, Claim, Judges, Reading
 from harness.render.blocks import Block, Cell, Column, Heading, Line, Section, Table, Tone
 from harness.render.quantities import count, interval, mean, percent

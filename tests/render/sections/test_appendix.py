@@ -1,6 +1,6 @@
 import pytest
 
-from harness.analysis.captions import OnWrongCaption
+from harness.analysis.suspects import OnWrongCaption
 from harness.render import words
 from harness.render.blocks import Items
 from harness.render.sections.appendix import wrong_captions

@@ -1,0 +1,1 @@
+"""Findings: what becomes a sentence of the report, as numbers and ids."""

@@ -1,0 +1,257 @@
+"""Retrieval measured by rank: against gold evidence, and by the judge's usefulness labels.
+
+Gold is a place in the corpus (document, page, quote or figure), not a passage, so the same
+gold serves every index, whatever its chunks.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from harness.analysis.results import Finding, RetrievalFacts, Severity
+from harness.analysis.study_table import MetricFacts, StudyTable
+from harness.records import EvidencePlace, Label, Layer, Passage, Question, Response, Score, Status
+from harness.text import covers, stem
+
+FIELDS = {
+    "gold_recall": "recall",
+    "gold_precision": "precision",
+    "gold_mrr": "reciprocal_rank",
+    "gold_ndcg": "ndcg",
+}
+
+GOLD_METRICS = tuple(MetricFacts(name, Layer.RETRIEVAL) for name in FIELDS)
+"""What `gold_scores` gives, over the whole list that came back."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankScores:
+    """How one ranked list stands against the gold of its question."""
+
+    recall: float
+    """Gold items found / gold items."""
+    precision: float
+    """Ranks that hold gold / cutoff, also where fewer came back: `gold_scores` takes it of those
+    that came back."""
+    reciprocal_rank: float
+    """1 / rank of the first gold, 0 where there is none."""
+    ndcg: float
+    """Gain is the relevance itself, discount log2(rank + 1), ideal over all gold."""
+
+
+def rank_scores(
+    ranked: Mapping[str, Sequence[str]],
+    gold: Mapping[str, Mapping[str, int]],
+    cutoff: int,
+) -> dict[str, RankScores]:
+    """Work out the measures of `ir-measures` (those of trec_eval) for each question with gold.
+
+    Args:
+        ranked: Question -> names in rank order; a name that comes again counts once.
+        gold: Question -> name -> relevance; names at 0 are known not to be relevant.
+        cutoff: Ranks that are looked at.
+
+    Returns:
+        Question -> scores. A question without gold above 0 has none: it is NA, never 0.
+
+    >>> rank_scores({"q": ["A", "A", "A"]}, {"q": {"A": 1, "B": 1}}, 3)["q"].recall
+    0.5
+    """
+    import ir_measures
+    from ir_measures import RR, P, R, nDCG
+
+    asked = [name for name, items in gold.items() if any(grade > 0 for grade in items.values())]
+    lists = {name: list(dict.fromkeys(ranked.get(name, ())))[:cutoff] for name in asked}
+    qrels = [
+        ir_measures.Qrel(name, item, grade) for name in asked for item, grade in gold[name].items()
+    ]
+    run = [
+        ir_measures.ScoredDoc(name, item, float(-rank))
+        for name in asked
+        for rank, item in enumerate(lists[name])
+    ]
+    measures = {
+        "recall": R @ cutoff,
+        "precision": P @ cutoff,
+        "reciprocal_rank": RR @ cutoff,
+        "ndcg": nDCG @ cutoff,
+    }
+    names = {str(measure): field for field, measure in measures.items()}
+    found: dict[str, dict[str, float]] = {name: dict.fromkeys(measures, 0.0) for name in asked}
+    for row in ir_measures.iter_calc(measures.values(), qrels, run) if run else ():
+        found[row.query_id][names[str(row.measure)]] = float(row.value)
+    return {name: RankScores(**scores) for name, scores in found.items()}
+
+
+def gold_scores(questions: Iterable[Question], responses: Iterable[Response]) -> list[Score]:
+    """Score one run's passages against the evidence that its questions name.
+
+    A question without evidence, or that the system failed on, is NA with its reason. The cutoff
+    is the number of passages asked for, else of those that came back. Precision is of those that
+    came back: equal passages score alike, whatever was asked for.
+    """
+    places = {question.id: distinct(question.evidence) for question in questions}
+    rows = list(responses)
+    by_cutoff: dict[int, list[int]] = defaultdict(list)
+    for at, response in enumerate(rows):
+        if places[response.question_id] and response.response is not None:
+            by_cutoff[response.k_requested or max(1, response.k_returned)].append(at)
+    found: dict[str, RankScores] = {}
+    for cutoff, members in by_cutoff.items():
+        sought = {at: places[rows[at].question_id] for at in members}
+        ranked = {str(at): as_gold(rows[at].passages, sought[at]) for at in members}
+        gold = {str(at): {str(n): 1 for n in range(len(sought[at]))} for at in members}
+        found |= {
+            at: replace(scores, precision=scores.precision * cutoff / came(ranked[at], cutoff))
+            for at, scores in rank_scores(ranked, gold, cutoff).items()
+        }
+    return [
+        score
+        for at, response in enumerate(rows)
+        for score in rows_of(response, len(places[response.question_id]), found.get(str(at)))
+    ]
+
+
+def came(ranked: Sequence[str], cutoff: int) -> int:
+    """Return how many ranks there are to look at; 1 where nothing came back."""
+    return max(1, min(len(ranked), cutoff))
+
+
+def rows_of(response: Response, items: int, found: RankScores | None) -> Iterator[Score]:
+    """Yield one response's scores, NA with the reason where there are none."""
+    status = Status.OK
+    if found is None:
+        status = Status.NOT_ANSWERED if items else Status.NO_EVIDENCE
+    for facts in GOLD_METRICS:
+        value = None if found is None else getattr(found, FIELDS[facts.name])
+        yield Score(
+            response.question_id, response.repeat, facts.name, value, items or None, status, None
+        )
+
+
+def distinct(places: Iterable[EvidencePlace]) -> tuple[EvidencePlace, ...]:
+    """Return each place once."""
+    return tuple(dict.fromkeys(places))
+
+
+def as_gold(passages: Sequence[Passage], places: Sequence[EvidencePlace]) -> list[str]:
+    """Rename ranked passages by the gold that they are the first to hold.
+
+    A passage that holds only gold found further up is left out: duplicates count once. One that
+    holds several places names each of them.
+    """
+    names: list[str] = []
+    for passage in passages:
+        held = [str(at) for at, place in enumerate(places) if holds(passage, place)]
+        names += [name for name in held if name not in names] if held else [f"-{passage.id}"]
+    return names
+
+
+def holds(passage: Passage, place: EvidencePlace) -> bool:
+    """Say whether a passage holds a place of evidence: its figure's caption, or half its quote."""
+    if stem(passage.document) != stem(place.document):
+        return False
+    if passage.page is not None and passage.page != place.page:
+        return False
+    if place.figure is not None:
+        own = passage.id == place.figure or passage.id.startswith(f"{place.figure}.")
+        return own or (passage.origin == "caption" and "#" not in place.figure)
+    return covers(passage.text, place.quote or "")
+
+
+USEFUL = "passage_useful"
+
+BY_GOLD, BY_JUDGE = "gold", "judge"
+"""What says which passages are useful: the evidence that questions name, else the judge."""
+
+
+def retrieval_facts(study: StudyTable) -> tuple[RetrievalFacts, ...]:
+    """Find the first useful passage of every question in every run."""
+    by_gold = any(question.evidence for question in study.questions)
+    found = []
+    for run in study.runs:
+        flags = gold_flags(study, run.name) if by_gold else judged_flags(study, run.name)
+        questions = [q.id for q in study.questions if (q.id, 0) in flags]
+        if not questions:
+            continue
+        first = [first_true(flags[question, 0]) for question in questions]
+        depth = max(len(flags[question, 0]) for question in questions)
+        ranks = np.array([np.inf if rank is None else rank for rank in first])
+        found.append(
+            RetrievalFacts(
+                run.name,
+                tuple(questions),
+                tuple(first),
+                tuple(float((ranks <= k).mean()) for k in range(1, depth + 1)),
+                BY_GOLD if by_gold else BY_JUDGE,
+            )
+        )
+    return tuple(found)
+
+
+def gold_flags(study: StudyTable, run: str) -> dict[tuple[str, int], tuple[bool, ...]]:
+    """Say of each passage whether it holds some of its question's gold evidence."""
+    return {
+        (question.id, response.repeat): tuple(
+            any(holds(passage, place) for place in question.evidence)
+            for passage in response.passages
+        )
+        for question, response in answered(study, run)
+        if question.evidence
+    }
+
+
+def judged_flags(study: StudyTable, run: str) -> dict[tuple[str, int], tuple[bool, ...]]:
+    """Say of each passage whether the judge called it useful; only where it judged all of them."""
+    labels = {
+        (verdict.question_id, verdict.repeat, verdict.item): verdict.label == Label.ENTAILED
+        for verdict in study.verdicts.get(run, ())
+        if verdict.check == USEFUL and verdict.label is not None
+    }
+    found = {}
+    for question, response in answered(study, run):
+        keys = [(question.id, response.repeat, at) for at in range(len(response.passages))]
+        if keys and all(key in labels for key in keys):
+            found[question.id, response.repeat] = tuple(labels[key] for key in keys)
+    return found
+
+
+def answered(study: StudyTable, run: str) -> Iterator[tuple[Question, Response]]:
+    """Yield every question that the run's system answered, with each answer."""
+    for question in study.questions:
+        for response in study.responses.get((run, question.id), ()):
+            if response.response is not None:
+                yield question, response
+
+
+def first_true(flags: tuple[bool, ...]) -> int | None:
+    """Return the rank, from 1, of the first useful passage."""
+    return flags.index(True) + 1 if True in flags else None
+
+
+def deeper_ranks(study: StudyTable, facts: tuple[RetrievalFacts, ...]) -> Iterator[Finding]:
+    """Yield which questions a smaller k, used elsewhere in the study, would have missed."""
+    asked = {
+        response.k_requested
+        for repeats in study.responses.values()
+        for response in repeats
+        if response.k_requested is not None
+    }
+    for one in facts:
+        for k in sorted(asked):
+            deeper = tuple(
+                question
+                for question, rank in zip(one.questions, one.first_useful, strict=True)
+                if rank is not None and rank > k
+            )
+            if deeper:
+                yield Finding(
+                    "deeper_rank",
+                    Severity.FINDING,
+                    numbers={"k": k, "k_returned": len(one.hits)},
+                    names={"source": one.source},
+                    run=one.run,
+                    questions=deeper,
+                )

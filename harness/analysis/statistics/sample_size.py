@@ -1,0 +1,134 @@
+"""What a study can show, before anything is collected."""
+
+import math
+from dataclasses import dataclass
+
+from harness.analysis.statistics.intervals import (
+    detectable,
+    questions_needed,
+    smallest_p,
+    t_quantile,
+)
+
+MOST = 100_000
+"""Questions beyond which nobody is asked to go."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assumptions:
+    """What is not known before the study, and has to be supposed."""
+
+    effect: float = 0.2
+    """A mean difference worth finding."""
+    spread: float = 0.4
+    """Standard deviation over questions of the difference: 0.4 is what few-claim ratios give,
+    and right/wrong where a sixth of the answers change."""
+    auc: float = 0.85
+    """Of a metric that is worth trusting."""
+    share_right: float = 0.65
+    """Of the answers."""
+    alpha: float = 0.05
+    """Chance of any false claim in the whole report."""
+    power: float = 0.8
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be."""
+        shares = self.share_right, self.alpha, self.power
+        if self.effect == 0 or self.spread <= 0 or not all(0 < share < 1 for share in shares):
+            raise ValueError("effect must not be 0, spread above 0, shares between 0 and 1")
+        if not 0.5 < self.auc < 1:
+            raise ValueError("auc must lie between 0.5 and 1")
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """What so many questions, contrasts and metrics can show."""
+
+    questions: int
+    tests: int
+    """Contrasts x metrics: the family that Holm corrects for."""
+    level: float
+    """What the strongest of the tests must fall under."""
+    smallest_p: float
+    """What a sign-flip test of so many questions can reach at best."""
+    possible: bool
+    """Whether any result whatever could pass."""
+    fewest_questions: int
+    """From which on something could pass at all; for right/wrong, that many must change, all
+    one way."""
+    detectable: float | None
+    """The mean difference that is found with the wanted power; None where none is."""
+    questions_needed: int
+    """To find the assumed effect with the assumed power."""
+    graded_questions: int
+    """That need a grade, to call a metric of the assumed AUC trusted 95 times in 100."""
+    most_tests: int
+    """The largest family in which so many questions could still show something."""
+    assumed: Assumptions
+
+
+def power(
+    questions: int,
+    contrasts: int,
+    metrics: int,
+    assumed: Assumptions = Assumptions(),
+) -> Power:
+    """Work out what a study could show.
+
+    Args:
+        questions: Of the test set.
+        contrasts: Fair ones that the variants will make (seven, for the article's six).
+        metrics: That will be tested, right/wrong among them.
+        assumed: What has to be supposed.
+
+    Raises:
+        ValueError: A count below one.
+
+    >>> found = power(questions=8, contrasts=7, metrics=4)
+    >>> found.tests, found.possible, found.fewest_questions
+    (28, False, 11)
+    """
+    if min(questions, contrasts, metrics) < 1:
+        raise ValueError("questions, contrasts and metrics must each be 1 or more")
+    tests = contrasts * metrics
+    level = assumed.alpha / tests
+    needed = questions_needed(assumed.effect, assumed.spread, level, assumed.power)
+    assert needed is not None
+    return Power(
+        questions=questions,
+        tests=tests,
+        level=level,
+        smallest_p=smallest_p(questions),
+        possible=smallest_p(questions) <= level,
+        fewest_questions=math.ceil(1 - math.log2(level)),
+        detectable=detectable(assumed.spread, questions, level, assumed.power),
+        questions_needed=needed,
+        graded_questions=graded_questions(assumed.auc, assumed.share_right, assumed.alpha),
+        most_tests=math.floor(assumed.alpha / smallest_p(questions)),
+        assumed=assumed,
+    )
+
+
+def graded_questions(auc: float, share_right: float, alpha: float = 0.05) -> int:
+    """Return how many questions must be graded to call a metric of this AUC trusted.
+
+    The AUC's variance is Hanley and McNeil's (1982), as if the runs' answers to one question
+    were a single one: several variants graded on the same questions can only do better.
+
+    >>> graded_questions(0.85, 0.65)
+    41
+    """
+    for n in range(6, MOST):
+        margin = t_quantile(1 - alpha / 2, n - 1) + t_quantile(0.95, n - 1)
+        spread = math.sqrt(auc_variance(auc, n * share_right, n * (1 - share_right)))
+        if math.log(auc / (1 - auc)) >= margin * spread / (auc * (1 - auc)):
+            return n
+    return MOST
+
+
+def auc_variance(auc: float, right: float, wrong: float) -> float:
+    """Return Hanley and McNeil's variance of an AUC from so many right and wrong answers."""
+    two_right, two_wrong = auc / (2 - auc), 2 * auc**2 / (1 + auc)
+    return (
+        auc * (1 - auc) + (right - 1) * (two_right - auc**2) + (wrong - 1) * (two_wrong - auc**2)
+    ) / (right * wrong)

@@ -1,0 +1,364 @@
+"""What analysis is given: runs, questions, scores and outcomes, joined by key."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.records import Floats, Layer, Question, Response, Score, Status, Verdict
+from harness.text import natural
+
+RIGHT = "right"
+"""The name under which right/wrong stands wherever metrics are listed."""
+
+ANSWER_MATCH = "answer_match"
+"""The metric that says right or wrong where no person has."""
+
+PASSAGES_FROM = "passages_from"
+"""The leaf that names the run whose passages a run was given."""
+
+UNTESTED = frozenset({"retrieval_seconds", "generation_seconds", "seconds", "passages_returned"})
+"""Metrics whose differences are shown and never tested, so that no family counts them.
+
+All questions of a run share one machine at one moment: however many they are, a difference in
+seconds may be that of the moment. How many passages come back changes by construction with what
+asks for them."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """One run: what was configured, and what it can be compared with."""
+
+    name: str
+    variant: str
+    """The variant's name, as `variant=` takes it."""
+
+    choices: Mapping[str, str] = field(default_factory=dict)
+    """Whole groups and what was chosen: {"prompt": "strict", "chat": "ollama", ...}."""
+
+    leaves: Mapping[str, object] = field(default_factory=dict)
+    """Flat settings below the variant: {"top_k": 9, "index.contents": "ctx",
+    "prompt.text": "...", "version": None, ...}. A leaf that starts with a group's name and a
+    dot belongs to that group."""
+
+    inactive: frozenset[str] = frozenset()
+    """Groups or leaves that another setting switches off: no factors."""
+
+    corpus: str = ""
+    """Fingerprint of the corpus; runs over another corpus are never compared."""
+
+    testset: str = ""
+    """Fingerprint of the test set; runs over another test set are never compared."""
+
+    asked: frozenset[str] | None = None
+    """Ids of the questions that were asked; None where all were."""
+
+    refused: frozenset[str] = frozenset()
+    """Ids of the questions that were answered by a refusal, in some repeat."""
+
+    partial: bool = False
+    part: tuple[int, int] | None = None
+    """Of a partial run: questions that were asked, and those of the test set."""
+
+    notes: tuple[str, ...] = ()
+    """What a reader must know, such as "ignores_prompts"."""
+
+    overrides: tuple[str, ...] = ()
+    """The words that made this run beside `variant=...`, as they were typed."""
+
+    scored_by: Mapping[str, str] = field(default_factory=dict)
+    """Metric -> fingerprint of the judge and prompts behind it; a metric whose fingerprint
+    differs between two runs is not compared."""
+
+    generator: str | None = None
+    """The model that answers, where one does: to see whether a judge is of its family."""
+
+    judge: str | None = None
+    """The model that judged, where one did."""
+
+    @property
+    def passages_from(self) -> str | None:
+        """The run whose passages this one was given; None where it retrieved its own."""
+        name = self.leaves.get(PASSAGES_FROM)
+        return None if name is None else str(name)
+
+
+@dataclass(frozen=True, slots=True)
+class MetricFacts:
+    """What is known of a metric before any score is looked at."""
+
+    name: str
+    layer: Layer
+    higher_is_better: bool | None = True
+    """None where neither is: the share of refusals, say."""
+    bounded: bool = True
+    """Scores lie in [0, 1]; seconds and tokens do not."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoreCube:
+    """Scores of runs x questions x metrics, the mean over repeats taken already."""
+
+    runs: tuple[str, ...]
+    questions: tuple[str, ...]
+    metrics: tuple[MetricFacts, ...]
+
+    values: Floats
+    """(runs, questions, metrics), nan where NA."""
+
+    units: Floats
+    """(runs, questions, metrics): the smallest denominator among the repeats; nan where unknown."""
+
+    statuses: NDArray[np.object_]
+    """(runs, questions, metrics): `ok` where there is a value, else why there is none;
+    the empty text where there was no row."""
+
+    binary: tuple[bool, ...]
+    """(metrics,): whether each single score was 0 or 1, before repeats were averaged."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RightWrong:
+    """Which answers were right, and who says so."""
+
+    values: Floats
+    """(runs, questions): 1 right, 0 wrong, the mean over repeats; nan where nobody can say.
+    A question that the system failed on counts as wrong."""
+
+    origins: NDArray[np.object_]
+    """(runs, questions): `grade`, `answer_match`, `error`, or the empty text where there is none.
+    Where repeats differ: `grade` before `answer_match` before `error`."""
+
+    errors: NDArray[np.int64]
+    """(runs, questions): repeats on which the system under test failed."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StudyTable:
+    """All that a report rests on. `harness.analysis.study_table` builds it."""
+
+    runs: tuple[RunFacts, ...]
+    """In the study's order."""
+
+    questions: tuple[Question, ...]
+    scores: ScoreCube
+    """Over the same runs and questions, in the same order."""
+
+    right: RightWrong
+    responses: Mapping[tuple[str, str], tuple[Response, ...]]
+    """(run, question id) -> its repeats in order; absent where it was not asked."""
+
+    verdicts: Mapping[str, tuple[Verdict, ...]] = field(default_factory=dict)
+    """Run -> one judge's verdicts; may be empty, what needs them is then not said."""
+
+
+ORIGINS = ("error", "answer_match", "grade")
+"""Who says right or wrong, weakest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Primary:
+    """A test that the study declared before collecting."""
+
+    factor: str
+    metric: str
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to analyse, and what to show."""
+
+    baseline: str | None = None
+    """A run: only its contrasts are shown, with it on the left. The family stays whole."""
+    factor: str | None = None
+    """Only this factor's contrasts are shown. The family stays whole."""
+    alpha: float = 0.05
+    power: float = 0.8
+    primary: tuple[Primary, ...] = ()
+    clusters: Mapping[str, str] = field(default_factory=dict)
+    """Question id -> the cluster (document) it is drawn with; absent: a cluster of its own."""
+    flips: int = 9_999
+    """Sign flips where enumerating all of them is too much."""
+    seed: int = 0
+
+
+def study_table(
+    facts: Sequence[RunFacts],
+    questions: Sequence[Question],
+    metrics: Sequence[MetricFacts],
+    scores: Mapping[str, Iterable[Score]],
+    responses: Mapping[str, Iterable[Response]],
+    grades: Mapping[tuple[str, str, int], int | None] | None = None,
+    verdicts: Mapping[str, Iterable[Verdict]] | None = None,
+) -> StudyTable:
+    """Join everything a report rests on.
+
+    Args:
+        facts: The runs, in the study's order.
+        questions: Those of the test set.
+        metrics: Those that `scores` may name.
+        scores: Run -> its rows, of one judge and of none.
+        responses: Run -> its rows.
+        grades: (run, question id, repeat) -> 1 right, 0 wrong, by a person; None where a person
+            looked and could not tell, so that nobody and nothing decides.
+        verdicts: Run -> its rows, of one judge.
+
+    Raises:
+        ValueError: A row stands twice, or names a run, question or metric that is not there.
+    """
+    names = unique("run", [run.name for run in facts])
+    ordered = tuple(sorted(questions, key=lambda question: natural(question.id)))
+    ids = unique("question", [question.id for question in ordered])
+    kept: dict[str, list[Score]] = {run: list(rows) for run, rows in scores.items()}
+    by_cell = responses_by_cell(names, ids, responses)
+    return StudyTable(
+        runs=tuple(facts),
+        questions=ordered,
+        scores=score_cube(names, ids, metrics, kept),
+        right=right_wrong(names, ids, by_cell, kept, grades or {}),
+        responses=by_cell,
+        verdicts={run: tuple(rows) for run, rows in (verdicts or {}).items()},
+    )
+
+
+def score_cube(
+    runs: Sequence[str],
+    questions: Sequence[str],
+    metrics: Sequence[MetricFacts],
+    scores: Mapping[str, Iterable[Score]],
+) -> ScoreCube:
+    """Arrange scores by run, question and metric, the mean over the scored repeats."""
+    shape = (len(runs), len(questions), len(metrics))
+    rows = [(run, row) for run, own in scores.items() for row in own]
+    at = (
+        places(runs, [run for run, _ in rows], "run"),
+        places(questions, [row.question_id for _, row in rows], "question"),
+        places(metric_names(metrics), [row.metric for _, row in rows], "metric"),
+    )
+    cells = np.ravel_multi_index(at, shape) if rows else np.zeros(0, np.int64)
+    check_once(cells, rows)
+    values = column([row.value for _, row in rows])
+    scored = ~np.isnan(values)
+    size = int(np.prod(shape))
+    count = np.bincount(cells[scored], minlength=size)
+    total = np.bincount(cells[scored], values[scored], size).astype(np.float64)
+    means = divide(total, count)
+    if (count > 1).any():
+        # neither the order in which repeats were summed nor how many there are may part equals
+        means = np.round(means, 12)
+    units = np.full(size, np.nan)
+    np.fmin.at(units, cells, column([row.units for _, row in rows]))
+    statuses = np.full(size, "", dtype=object)
+    # where repeats differ in their reason the first stands, so it is written last
+    reasons = np.array([row.status for _, row in rows], dtype=object)
+    statuses[cells[~scored][::-1]] = reasons[~scored][::-1]
+    statuses[count > 0] = Status.OK.value
+    whole = ~scored | np.isin(values, (0.0, 1.0))
+    return ScoreCube(
+        tuple(runs),
+        tuple(questions),
+        tuple(metrics),
+        means.reshape(shape),
+        units.reshape(shape),
+        statuses.reshape(shape),
+        tuple(bool(whole[at[2] == k].all()) for k in range(len(metrics))),
+    )
+
+
+def metric_names(metrics: Sequence[MetricFacts]) -> list[str]:
+    """Return the metrics' names."""
+    return [metric.name for metric in metrics]
+
+
+def column(values: Sequence[float | None]) -> Floats:
+    """Return numbers as an array, None as nan."""
+    return np.array([np.nan if value is None else value for value in values], np.float64)
+
+
+def places(names: Sequence[str], wanted: Sequence[str], kind: str) -> NDArray[np.int64]:
+    """Return where each name stands; a row that names nothing known must not vanish."""
+    table = {name: at for at, name in enumerate(names)}
+    strangers = set(wanted) - table.keys()
+    if strangers:
+        raise ValueError(f"unknown {kind} {min(strangers)!r}; known: {', '.join(names)}")
+    return np.array([table[name] for name in wanted], np.int64)
+
+
+def check_once(cells: NDArray[np.int64], rows: Sequence[tuple[str, Score]]) -> None:
+    """Refuse two scores for one repeat of one cell: neither is the right one."""
+    keys = np.stack([cells, np.array([row.repeat for _, row in rows], np.int64)])
+    _, first = np.unique(keys, axis=1, return_index=True)
+    if first.size < len(rows):
+        run, row = rows[min(set(range(len(rows))) - set(first.tolist()))]
+        raise ValueError(
+            f"two scores for {run}, {row.question_id}, {row.metric}, repeat {row.repeat}"
+        )
+
+
+def right_wrong(
+    runs: Sequence[str],
+    questions: Sequence[str],
+    responses: Mapping[tuple[str, str], Sequence[Response]],
+    scores: Mapping[str, Iterable[Score]],
+    grades: Mapping[tuple[str, str, int], int | None],
+) -> RightWrong:
+    """Say which answers were right: by a person, else by `answer_match`; a failure is wrong."""
+    matches = {
+        (run, row.question_id, row.repeat): row.value
+        for run, rows in scores.items()
+        for row in rows
+        if row.metric == ANSWER_MATCH and row.value is not None
+    }
+    shape = (len(runs), len(questions))
+    values, errors = np.full(shape, np.nan), np.zeros(shape, np.int64)
+    origins = np.full(shape, "", dtype=object)
+    for i, run in enumerate(runs):
+        for j, question in enumerate(questions):
+            known = {}
+            for response in responses.get((run, question), ()):
+                key = (run, question, response.repeat)
+                if response.response is None:
+                    errors[i, j] += 1
+                    known[response.repeat] = ("error", 0.0)
+                elif key in grades:
+                    if (grade := grades[key]) is not None:
+                        known[response.repeat] = ("grade", float(grade))
+                elif key in matches:
+                    known[response.repeat] = (ANSWER_MATCH, matches[key])
+            if known:
+                values[i, j] = math.fsum(value for _, value in known.values()) / len(known)
+                origins[i, j] = max((name for name, _ in known.values()), key=ORIGINS.index)
+    return RightWrong(values, origins, errors)
+
+
+def responses_by_cell(
+    runs: Sequence[str], questions: Sequence[str], responses: Mapping[str, Iterable[Response]]
+) -> dict[tuple[str, str], tuple[Response, ...]]:
+    """Group responses by run and question, repeats in order."""
+    cells: dict[tuple[str, str], list[Response]] = defaultdict(list)
+    for run, rows in responses.items():
+        for row in rows:
+            cells[run, row.question_id].append(row)
+    places(runs, list(responses), "run")
+    places(questions, [question for _, question in cells], "question")
+    for (run, question), own in cells.items():
+        unique(f"repeat of {question} in {run}:", [str(row.repeat) for row in own])
+    return {cell: tuple(sorted(own, key=lambda r: r.repeat)) for cell, own in cells.items()}
+
+
+def unique(kind: str, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names, each of which must stand once."""
+    doubled = [name for name, count in Counter(names).items() if count > 1]
+    if doubled:
+        raise ValueError(f"{kind} stands twice: {', '.join(doubled)}")
+    return tuple(names)
+
+
+def divide(total: Floats, count: NDArray[np.int64]) -> Floats:
+    """Return the means, nan where nothing was counted."""
+    means = np.full(total.shape, np.nan)
+    np.divide(total, count, out=means, where=count > 0)
+    return means

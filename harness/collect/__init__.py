@@ -1,0 +1,1 @@
+"""Stage one: run one variant on a study's test set."""

@@ -1,0 +1,480 @@
+"""A judge's reply, read as the JSON it was asked for, or refused with the reason.
+
+Nothing is padded, dropped or guessed: a reply that is cut, contradicts itself or leaves
+something out raises `UnreadableReply`, whose message can be quoted to the model.
+
+Of JSON Schema the part that our checks use: `type` (one or a list of object, array, string,
+integer, number, boolean, null), `properties`, `required`, `additionalProperties: false`,
+`items`, `minItems`, `maxItems`, `enum`, `maxLength`, `minimum`, `maximum`. Other keywords
+(`title`, `description`) have no effect here.
+
+What is accepted as what was asked for, and nothing else:
+
+- a key in other case or width, or with spaces round it;
+- "7", " 7 ", "７" and 7.0 for 7, never true or "7/10";
+- a label in other case, with other gaps (`not useful`), quoted or with a full stop, or by a
+  word of the same meaning (`MEANINGS`), where the whole value is that word and one label has
+  that meaning;
+- keys that were not asked for: kept, or left out under `additionalProperties: false`.
+"""
+
+import json
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.judge.json_repair import Mender
+from harness.records import Status
+
+Schema = Mapping[str, Any]
+
+MEANINGS = (
+    ("yes", "true", "1", "はい", "是", "對", "对"),
+    ("no", "false", "0", "いいえ", "否"),
+    ("entailed", "entailment", "entails", "含意", "蘊含", "蕴含"),
+    ("contradicted", "contradiction", "contradicts", "矛盾"),
+    ("unknown", "neutral", "neither", "不明", "未知", "中立"),
+)
+"""Words of one meaning, as they are compared: NFKC, case folded."""
+
+_MEANING = {word: number for number, words in enumerate(MEANINGS) for word in words}
+_DECORATION = " \t\r\n\"'“”‘’「」`*.。!"
+_BETWEEN = re.compile(r"[\s_-]+")
+_NUMBER = re.compile(r"[+-]?\d{1,40}(\.\d{0,40})?", re.ASCII)
+
+
+class UnreadableReply(ValueError):  # noqa: N818  it is the reply that is at fault, not the program
+    """A reply that does not say what was asked; the message can be quoted to the model."""
+
+    def __init__(self, message: str, status: Status = Status.JUDGE_UNPARSABLE) -> None:
+        super().__init__(message)
+        self.status = status
+        """JUDGE_INCOMPLETE where something is missing or cut, else JUDGE_UNPARSABLE."""
+
+
+def show(value: object) -> str:
+    """Return a value as JSON, cut to 80 characters and free of what UTF-8 cannot hold.
+
+    >>> show({"verdict": "maybe"})
+    '{"verdict": "maybe"}'
+    """
+    written = json.dumps(value, ensure_ascii=False)
+    shortened = written if len(written) <= 80 else written[:79] + "…"
+    return shortened.encode("utf-8", "replace").decode("utf-8")
+
+
+def fit(value: object, schema: Schema, at: str = "") -> Any:
+    """Return the value as the schema wants it; raise UnreadableReply where it is something else.
+
+    >>> fit({"Verdict": "Yes"}, {"type": "object", "properties": {"verdict": {"enum": [0, 1]}}})
+    {'verdict': 1}
+    """
+    kinds = schema.get("type", ())
+    kinds = (kinds,) if isinstance(kinds, str) else kinds
+    if value is None and "null" in kinds:
+        return None
+    if "enum" in schema:
+        return _choose(value, schema["enum"], at)
+    problem: UnreadableReply | None = None
+    for kind in kinds:
+        try:
+            return _FITS[kind](value, schema, at)
+        except UnreadableReply as found:
+            problem = problem or found
+    if problem:
+        raise problem
+    return value
+
+
+def check_ids(items: Sequence[Mapping[str, Any]], ids: Sequence[int], at: str) -> list[Any]:
+    """Return the items in the order of `ids`; raise where one is missing, doubled or not asked.
+
+    >>> check_ids([{"id": 2}, {"id": 1}], [1, 2], "verdicts")
+    [{'id': 1}, {'id': 2}]
+    """
+    by_id = {item.get("id"): item for item in items}
+    asked = set(ids)
+    if extra := [key for key in by_id if key not in asked]:
+        raise UnreadableReply(f"{_name(at)} has the ids {show(extra)}, which were not asked for")
+    counts = Counter(item.get("id") for item in items)
+    if twice := [key for key, count in counts.items() if count > 1]:
+        raise UnreadableReply(f"{_name(at)} has the ids {show(twice)} more than once")
+    if missing := [key for key in ids if key not in by_id]:
+        had = f"{len(by_id)} of {len(ids)} items"
+        message = f"{_name(at)} has {had}: the ids {show(missing)} are missing"
+        raise UnreadableReply(message, Status.JUDGE_INCOMPLETE)
+    return [by_id[key] for key in ids]
+
+
+def _misfit(value: object, expected: str, at: str) -> UnreadableReply:
+    return UnreadableReply(f"{_name(at)} is {show(value)}; expected {expected}")
+
+
+def _name(at: str) -> str:
+    return f"`{at}`" if at else "the reply"
+
+
+def _fit_object(value: object, schema: Schema, at: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise _misfit(value, "an object", at)
+    properties = schema.get("properties", {})
+    given = _with_asked_keys(value, properties, at)
+    if missing := [key for key in schema.get("required", ()) if key not in given]:
+        keys = ", ".join(f"`{key}`" for key in missing)
+        raise UnreadableReply(f"{_name(at)} is {show(value)}; the key {keys} is missing")
+    inside = f"{at}." if at else ""
+    return {
+        key: fit(entry, properties[key], inside + key) if key in properties else entry
+        for key, entry in given.items()
+        if key in properties or schema.get("additionalProperties", True)
+    }
+
+
+def _with_asked_keys(
+    value: Mapping[str, Any], properties: Mapping[str, Any], at: str
+) -> dict[str, Any]:
+    asked = {_plain(key): key for key in properties}
+    given: dict[str, Any] = {}
+    for written, entry in value.items():
+        key = written if written in properties else asked.get(_plain(written), written)
+        if key in given and given[key] != entry:
+            both = f"{show(given[key])} and {show(entry)}"
+            raise UnreadableReply(f"{_name(at)} has the key `{key}` twice, with {both}")
+        given[key] = entry
+    return given
+
+
+def _array(value: object, schema: Schema, at: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise _misfit(value, "a list", at)
+    fewest, most = schema.get("minItems", 0), schema.get("maxItems", len(value))
+    if len(value) < fewest:
+        message = f"{_name(at)} has {len(value)} items; expected at least {fewest}"
+        raise UnreadableReply(message, Status.JUDGE_INCOMPLETE)
+    if len(value) > most:
+        raise UnreadableReply(f"{_name(at)} has {len(value)} items; expected at most {most}")
+    items = schema.get("items", {})
+    return [fit(item, items, f"{at}[{number}]") for number, item in enumerate(value)]
+
+
+def _string(value: object, schema: Schema, at: str) -> str:
+    if not isinstance(value, str):
+        raise _misfit(value, "a string", at)
+    longest = schema.get("maxLength", len(value))
+    if len(value) > longest:
+        message = f"{_name(at)} has {len(value)} characters; expected at most {longest}"
+        raise UnreadableReply(message)
+    return value
+
+
+def _number(value: object, schema: Schema, at: str) -> int | float:
+    number = _as_number(value)
+    if number is None:
+        raise _misfit(value, "a number", at)
+    low, high = schema.get("minimum", number), schema.get("maximum", number)
+    if not low <= number <= high:
+        raise _misfit(value, f"a number from {low} to {high}", at)
+    return number
+
+
+def _integer(value: object, schema: Schema, at: str) -> int:
+    if (schema.get("minimum"), schema.get("maximum")) == (0, 1):
+        return int(_choose(value, (0, 1), at))
+    number = _number(value, schema, at)
+    if number != int(number):
+        raise _misfit(value, "an integer", at)
+    return int(number)
+
+
+def _boolean(value: object, _schema: Schema, at: str) -> bool:
+    return bool(_choose(value, (False, True), at))
+
+
+def _null(value: object, _schema: Schema, at: str) -> None:
+    raise _misfit(value, "null", at)
+
+
+_FITS: dict[str, Callable[[object, Schema, str], Any]] = {
+    "object": _fit_object,
+    "array": _array,
+    "string": _string,
+    "number": _number,
+    "integer": _integer,
+    "boolean": _boolean,
+    "null": _null,
+}
+
+
+def _as_number(value: object) -> int | float | None:
+    """Return the number that a value is or spells; a truth value is none."""
+    if isinstance(value, str):
+        spelled = unicodedata.normalize("NFKC", value).strip()
+        if not _NUMBER.fullmatch(spelled):
+            return None
+        return float(spelled) if "." in spelled else int(spelled)
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _plain(value: object) -> str:
+    """Return a scalar as it is compared: one width, one case, nothing round it, 1 for 1.0."""
+    number = _as_number(value)
+    if number is not None and number == int(number):
+        return str(int(number))
+    word = unicodedata.normalize("NFKC", str(value)).casefold().strip(_DECORATION)
+    return _BETWEEN.sub(" ", word)
+
+
+def _choose(value: object, choices: Sequence[Any], at: str) -> Any:
+    """Return the one choice that the value spells, or else means."""
+    for choice in choices:
+        if type(choice) is type(value) and choice == value:
+            return choice
+    found: list[Any] = []
+    if isinstance(value, str | int | float):
+        word = _plain(value)
+        found = [choice for choice in choices if _plain(choice) == word]
+        scale = any(isinstance(choice, int | float) and choice not in (0, 1) for choice in choices)
+        if not found and word in _MEANING and not scale:
+            meant = _MEANING[word]
+            found = [choice for choice in choices if _MEANING.get(_plain(choice)) == meant]
+    if len(found) != 1:
+        raise _misfit(value, "one of " + ", ".join(show(choice) for choice in choices), at)
+    return found[0]
+
+
+__all__ = ["UnreadableReply", "check_ids", "read_reply"]
+
+LONGEST = 200_000
+"""Characters of a reply that is read at all; a chain of thought of 32,000 tokens has 130,000."""
+
+DEEPEST = 32
+"""Levels of brackets; a schema of ours has four."""
+
+WORK = 50_000
+"""Characters read one token at a time, because they are no plain JSON."""
+
+_RESTART = 50
+"""What each bracket to start from costs of `WORK`, beside the characters."""
+
+_THOUGHTS = "(?:think|thinking|thought|reasoning)"
+_MARK = re.compile(rf"[{{\[｛［]|<(/?){_THOUGHTS}>", re.IGNORECASE)
+_THOUGHT_ENDS = re.compile(rf"</{_THOUGHTS}>", re.IGNORECASE)
+_GOES_ON = re.compile(r"\s*+[,，]\s*+[{\[\"'“]")
+_EXAMPLE = re.compile(r"\bexample\b|\be\.g\.|例如|例えば|[範范示]例|例子|^例[：:]", re.I | re.M)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def read_reply(text: str, schema: Schema, ids: Sequence[int] | None = None) -> Any:
+    """Return the value in a model's reply, as the schema wants it.
+
+    Args:
+        text: All that the model wrote: think block, prose and fences included.
+        schema: See `harness.judge.fitting`.
+        ids: The `id`s asked about. The list whose items have an `id` by the schema must bring
+            exactly these, and comes back in this order.
+
+    Raises:
+        UnreadableReply: Nothing fits, values that differ fit, or something is missing.
+
+    >>> schema = {"type": "object", "properties": {"verdict": {"enum": [0, 1]}}}
+    >>> read_reply('<think>{"verdict": 0}?</think>Sure: {"Verdict": "1"}', schema)
+    {'verdict': 1}
+    """
+    if len(text) > LONGEST:
+        raise UnreadableReply(f"the reply has {len(text)} characters; expected at most {LONGEST}")
+    text = _unquoted(text)
+    fits: list[Any] = []
+    examples: list[bool] = []
+    misfits: list[tuple[int, UnreadableReply]] = []
+    before = 0
+    for found in _find(text):
+        try:
+            fits.append(_fit(found.value, schema, ids))
+            examples.append(_EXAMPLE.search(text[before : found.start]) is not None)
+        except UnreadableReply as problem:
+            if found.cut:
+                problem.status = Status.JUDGE_INCOMPLETE
+            misfits.append((found.end - found.start, problem))
+        before = found.end
+    if not fits:
+        raise max(misfits, key=lambda misfit: misfit[0])[1]
+    if any(value != fits[0] for value in fits):
+        fits = [value for value, example in zip(fits, examples, strict=True) if not example]
+    if not fits or any(value != fits[0] for value in fits):
+        raise UnreadableReply("the reply holds several answers that differ; expected one")
+    return fits[0]
+
+
+def _fit(value: Any, schema: Schema, ids: Sequence[int] | None) -> Any:
+    """Hold a value against the schema; a bare list may stand for an object of that one list."""
+    properties = schema.get("properties", {})
+    if isinstance(value, list) and len(properties) == 1:
+        value = dict.fromkeys(properties, value)
+    fitted = fit(value, schema)
+    if ids is None:
+        return fitted
+    key = next(key for key, part in properties.items() if "id" in _item_keys(part))
+    return {**fitted, key: check_ids(fitted.get(key, []), ids, key)}
+
+
+def _item_keys(part: Schema) -> Collection[str]:
+    keys: Collection[str] = part.get("items", {}).get("properties", ())
+    return keys
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """What stands behind an opening bracket of the text."""
+
+    start: int
+    end: int
+    value: Any
+    """None where it could not be read."""
+    problem: UnreadableReply | None
+    """Set where it was meant as JSON but cannot be read; else, without a value, it is prose."""
+    cut: bool
+    """Whether the text ended before the last bracket was closed."""
+    work: int
+    """Characters that were read one token at a time."""
+
+
+def _find(text: str) -> list[_Attempt]:
+    """Return the JSON values outside of think blocks, at least one.
+
+    What stands before a `</think>` that was not opened is thought too: some chat templates
+    open the block in the prompt.
+    """
+    found: list[_Attempt] = []
+    pos, work = 0, WORK
+    while mark := _MARK.search(text, pos):
+        pos = mark.end()
+        if mark[1]:
+            found = []
+        elif mark[0][0] == "<":
+            message = "the reply ends inside its think block; expected JSON after it"
+            unended = UnreadableReply(message, Status.JUDGE_INCOMPLETE)
+            pos = _thought_end(text, pos, unended).end()
+        else:
+            attempt = _read(text, mark.start())
+            work -= _RESTART + attempt.work
+            if work < 0:
+                raise UnreadableReply("the reply has too many brackets that open no JSON")
+            if attempt.problem:
+                pos = _thought_end(text, pos, attempt.problem).start()
+            elif attempt.value is not None:
+                pos = attempt.end
+                found += [attempt] if _may_answer(attempt.value) else []
+    if not found:
+        said = f"it begins {show(text.strip()[:60])}" if text.strip() else "it is empty"
+        raise UnreadableReply(f"the reply holds no JSON object: {said}")
+    return found
+
+
+def _thought_end(text: str, pos: int, problem: UnreadableReply) -> re.Match[str]:
+    """Return the next `</think>`; raise the problem where none follows that would excuse it."""
+    end = _THOUGHT_ENDS.search(text, pos)
+    if end is None:
+        raise problem
+    return end
+
+
+def _may_answer(value: Any) -> bool:
+    """Whether a value is more than a citation in prose, as [1] and [2, 3] are."""
+    items = value if isinstance(value, list) else ()
+    return isinstance(value, dict) or any(isinstance(item, dict | str) for item in items)
+
+
+def _read(text: str, start: int) -> _Attempt:
+    """Read the value that opens at `start`: as it stands if that is JSON, else mended."""
+    mender = Mender(text, start)
+    value, end, problem = None, start, None
+    try:
+        value, end = _decode(text, start) or _decode_mended(mender) or (None, start)
+        if _may_answer(value) and _GOES_ON.match(text, end):
+            raise UnreadableReply(f"the JSON goes on with {show(text[end : end + 40])}")
+    except UnreadableReply as found:
+        value, problem = None, found
+    return _Attempt(start, end, value, problem, mender.cut, mender.pos - start)
+
+
+def _decode(text: str, start: int) -> tuple[Any, int] | None:
+    """Return the JSON value at `start` and its end; None where there is none."""
+    try:
+        value, end = _JSON.raw_decode(text, start)
+    except RecursionError:
+        raise _too_deep() from None
+    except UnreadableReply:
+        raise
+    except ValueError:
+        return None
+    level = [value]
+    for _ in range(DEEPEST):
+        if any(isinstance(entry, str) and _SURROGATE.search(entry) for entry in level):
+            raise UnreadableReply("the reply holds half a surrogate pair, which is no character")
+        level = [inner for entry in level for inner in _inside(entry)]
+        if not level:
+            return value, end
+    raise _too_deep()
+
+
+def _decode_mended(mender: Mender) -> tuple[Any, int] | None:
+    """Return the value that the mender reads and its end; None where that is prose."""
+    mended = mender.run()
+    decoded = _decode(mended, 0) if mended else None
+    if decoded:
+        return decoded[0], mender.pos
+    if mender.cut:
+        message = f"the reply is cut, it ends with {show(mender.text[-40:])}"
+        raise UnreadableReply(message, Status.JUDGE_INCOMPLETE)
+    if mended or mender.keyed:
+        near = show(mender.text[mender.pos : mender.pos + 40])
+        raise UnreadableReply(f"the reply cannot be read as JSON from {near} on")
+    return None
+
+
+def _inside(entry: Any) -> Iterable[Any]:
+    if isinstance(entry, dict):
+        return (*entry, *entry.values())
+    return entry if isinstance(entry, list) else ()
+
+
+def _too_deep() -> UnreadableReply:
+    return UnreadableReply(f"the reply nests more than {DEEPEST} levels of brackets")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the pairs as a dict; a key may come twice only with the same value."""
+    entries = dict(pairs)
+    for key, value in pairs if len(entries) < len(pairs) else ():
+        if value != entries[key]:
+            both = f"{show(value)} and {show(entries[key])}"
+            raise UnreadableReply(f"the key {show(key)} is there twice, with {both}")
+    return entries
+
+
+def _finite(written: str) -> float:
+    number = float(written)
+    if not math.isfinite(number):
+        raise UnreadableReply(f"{written[:40]} is no number that can be counted with")
+    return number
+
+
+_JSON = json.JSONDecoder(
+    object_pairs_hook=_object, parse_float=_finite, parse_constant=_finite, strict=False
+)
+
+
+def _unquoted(text: str) -> str:
+    """Return the text that a reply quotes as a whole, if it is JSON inside a JSON string."""
+    stripped = text.strip()
+    if stripped.startswith('"'):
+        try:
+            inner = json.loads(stripped, strict=False)
+        except ValueError:
+            return text
+        return str(inner)
+    return text

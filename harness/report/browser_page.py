@@ -1,0 +1,273 @@
+"""The page for a browser with all that it shows, and a paper's tables."""
+
+import base64
+import io
+import json
+import logging
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.files import write_whole
+from harness.questions import read_testset
+from harness.records import Question, Response, Score
+from harness.store import Run
+
+if TYPE_CHECKING:
+    from harness.analysis import Analysis
+    from harness.render import Section, StudyFacts
+    from harness.render.html import Details, RunRecord, ShownFigure
+
+
+def made_of(run: Run, judge: str | None) -> "RunRecord":
+    """Return how a run came about, as far as its record tells."""
+    from harness.render.html import RunRecord
+
+    facts = run.facts()
+    factors = facts["factors"]
+    counts, calls, spent = (facts.get(key) or {} for key in ("counts", "calls", "spent"))
+    behind = {v.call for v in run.verdicts(judge) if v.call} if judge is not None else set()
+    return RunRecord(
+        run=run.name,
+        settings={**factors["choices"], **factors["leaves"]},
+        inactive=frozenset(factors["inactive"]),
+        facts=record(facts),
+        packages=facts.get("packages") or {},
+        corpus=facts.get("corpus") or {},
+        numbers={
+            "questions": counts.get("questions"),
+            "failed": counts.get("failed"),
+            "asked": calls.get("asked"),
+            "sent": calls.get("sent"),
+            "remembered": calls.get("remembered"),
+            "verdict_calls": len(behind),
+            **{name: spent.get(name) for name in SPENT},
+        },
+        command=command_of(facts),
+    )
+
+
+SPENT = ("retrieval_seconds", "generation_seconds", "input_tokens", "output_tokens")
+
+
+def record(facts: Mapping[str, Any]) -> dict[str, str]:
+    """Return what stands behind a run as texts, leaving out what is not recorded."""
+    made = facts["made_with"]
+    models = made.get("models") or {}
+    commit = facts.get("git_commit")
+    testset = facts.get("testset") or {}
+    told = {
+        "generator": made.get("generator"),
+        **{name: told_of(models.get(name)) for name in ("chat", "embedder", "captioner")},
+        "prompt": made.get("prompt_sha256"),
+        "index": told_of(made.get("index")),
+        "testset": f"{testset.get('name', '')} {facts.get('testset_fingerprint', '')}".strip(),
+        "commit": f"{commit} *" if commit and facts.get("git_dirty") else commit,
+        "machine": told_of(facts.get("machine")),
+        "started": facts.get("started"),
+        "ended": facts.get("ended"),
+    }
+    return {name: str(text) for name, text in told.items() if text}
+
+
+def told_of(value: object) -> str:
+    """Return a record as one line: `key value` pairs; nothing where there is none.
+
+    >>> told_of({"embedder": "e5", "weights": None}), told_of(None)
+    ('embedder e5', '')
+    """
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {told_of(one)}" for key, one in value.items() if one is not None)
+    return "" if value is None else str(value)
+
+
+def flat(record: Mapping[str, Any], before: str = "") -> dict[str, str]:
+    """Return a nested record as dotted keys with texts.
+
+    >>> flat({"judge": "chat", "chat": {"model": "m", "seed": None}})
+    {'judge': 'chat', 'chat.model': 'm'}
+    """
+    found: dict[str, str] = {}
+    for key, value in record.items():
+        if isinstance(value, Mapping):
+            found |= flat(value, f"{before}{key}.")
+        elif value is not None:
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            found[before + key] = text
+    return found
+
+
+def judge_of(runs: Sequence[Run], judge: str) -> dict[str, str]:
+    """Return what shaped a judge's labels, and what its evaluations of these runs took."""
+    records = [record for run in runs for record in run.evaluations() if record["judge"] == judge]
+    return flat(runs[0].judges().get(judge, {})) | flat(toll(records))
+
+
+def command_of(facts: Mapping[str, Any]) -> str:
+    """Return the command that collects a run again."""
+    return shlex.join(["python", "-m", "harness.collect", *facts.get("overrides", ())])
+
+
+log = logging.getLogger(__name__)
+
+LONGEST_SIDE = 640
+"""Pixels of a picture on the page; the run folder keeps it as it was."""
+
+QUALITY = 60
+"""Of a picture's compression, in percent."""
+
+
+def write_page(
+    folder: Path,
+    analysis: "Analysis",
+    facts: "StudyFacts",
+    runs: Sequence[Run],
+    language: str,
+    cautions: Sequence["Section | None"] = (),
+) -> Path:
+    """Write `index.html` and return where it lies; `cautions` are shown with its warnings."""
+    from harness.render.html import html_page
+
+    file = folder / "index.html"
+    told = tuple(section for section in cautions if section is not None)
+    details = replace(details_of(analysis, facts, runs), cautions=told)
+    page = html_page(analysis, facts, details, language)
+    write_whole(file, page.encode("utf-8", "replace"))
+    return file
+
+
+def write_latex(folder: Path, analysis: "Analysis", facts: "StudyFacts", language: str) -> Path:
+    """Write the tables for a paper into `report.tex` and return its path."""
+    from harness.render.latex import latex
+
+    file = folder / "report.tex"
+    write_whole(file, latex(analysis, facts, language).encode("utf-8", "replace"))
+    return file
+
+
+def details_of(analysis: "Analysis", facts: "StudyFacts", runs: Sequence[Run]) -> "Details":
+    """Return answers, verdicts, scores, pictures and records of the runs that are analysed."""
+    from harness.render.html import Details
+
+    named = {run.name: run for run in runs}
+    shown = [named[summary.name] for summary in analysis.runs if summary.name in named]
+    chosen = set(analysis.questions)
+    questions = {q.id: q for run in shown for q in read_testset(run.path).questions}
+    asked = tuple(question for name, question in questions.items() if name in chosen)
+    responses = {
+        run.name: tuple(row for row in run.responses() if row.question_id in chosen)
+        for run in shown
+    }
+    judge = facts.judge
+    return Details(
+        questions=asked,
+        responses=responses,
+        verdicts={
+            run.name: tuple(row for row in run.verdicts(judge) if row.question_id in chosen)
+            for run in shown
+            if judge is not None
+        },
+        scores={
+            run.name: (
+                *(row for row in run.scores(judge) if row.question_id in chosen),
+                *gold(asked, responses[run.name]),
+            )
+            for run in shown
+        },
+        pictures=pictures_of(shown),
+        records=tuple(made_of(run, judge) for run in shown),
+        judge=judge_of(shown, judge) if shown and judge else {},
+        commands=commands_of(facts),
+    )
+
+
+def gold(questions: Sequence[Question], responses: Sequence[Response]) -> list[Score]:
+    """Return the scores by the evidence that the test set names; none where it names none."""
+    from harness.analysis import gold_scores
+
+    return gold_scores(questions, responses) if any(q.evidence for q in questions) else []
+
+
+def commands_of(facts: "StudyFacts") -> tuple[str, ...]:
+    """Return what makes the study, and this page, again."""
+    words = shlex.join(facts.words)
+    return tuple(f"python -m harness.{stage} {words}".strip() for stage in ("study", "report"))
+
+
+def pictures_of(runs: Sequence[Run]) -> tuple["ShownFigure", ...]:
+    """Return the figures that indexes were told about, each once, with what they were told."""
+    from harness.render.html import FigureCaption, ShownFigure
+
+    found: dict[str, ShownFigure] = {}
+    shrunk: dict[str, tuple[str, int, int] | None] = {}
+    for run in runs:
+        for row in run.captions():
+            if row["image_sha256"] not in shrunk:
+                shrunk[row["image_sha256"]] = small(run.file(row["picture"]))
+            drawn = shrunk[row["image_sha256"]]
+            if drawn is None:
+                continue
+            said = FigureCaption(row["captioner"], row["text"], (run.name,))
+            known = found.setdefault(
+                row["figure"], ShownFigure(row["figure"], row["document"], row["page"], *drawn)
+            )
+            found[row["figure"]] = replace(known, captions=joined(known.captions, said))
+    return tuple(found.values())
+
+
+def joined(captions: tuple[Any, ...], new: Any) -> tuple[Any, ...]:
+    """Return the captions with a new one, which joins its equal where there is one."""
+    for at, old in enumerate(captions):
+        if (old.captioner, old.text) == (new.captioner, new.text):
+            both = replace(old, runs=(*old.runs, *new.runs))
+            return (*captions[:at], both, *captions[at + 1 :])
+    return (*captions, new)
+
+
+def small(picture: bytes | None) -> tuple[str, int, int] | None:
+    """Return a picture small enough for the page as a data URI, with its size in pixels.
+
+    None where there is none, or it cannot be read: the page shows the caption all the same.
+    """
+    from PIL import Image, UnidentifiedImageError
+
+    if picture is None:
+        return None
+    try:
+        with Image.open(io.BytesIO(picture)) as opened:
+            image = opened.convert("RGB")
+    except (UnidentifiedImageError, OSError, Image.DecompressionBombError) as error:
+        log.warning("a figure is left out of the page: %s", error)
+        return None
+    image.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
+    out = io.BytesIO()
+    image.save(out, "WEBP", quality=QUALITY, method=6)
+    data = base64.b64encode(out.getvalue()).decode()
+    return f"data:image/webp;base64,{data}", image.width, image.height
+
+
+def toll(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return calls and repairs over the records of evaluations, each counted once.
+
+    A record covers all runs of its evaluation and lies beside each of them.
+
+    >>> one = {"ended": "12:00", "runs": ["a", "b"], "calls": {"sent": 4}, "repairs": {"fresh": 1}}
+    >>> toll([one, one])
+    {'evaluations': 1, 'calls': {'sent': 4}, 'repairs': {'fresh': 1}}
+    """
+    found = {json.dumps(record, sort_keys=True): record for record in records}.values()
+    return {
+        "evaluations": len(found),
+        **{part: dict(sum_of(record[part] for record in found)) for part in ("calls", "repairs")},
+    }
+
+
+def sum_of(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
+    """Return the sums of counts by name; a sum of 0 stays."""
+    total: Counter[str] = Counter()
+    for each in counts:
+        total.update(each)
+    return total

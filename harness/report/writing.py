@@ -1,0 +1,143 @@
+"""A report: everything it rests on, read from the runs, analysed and written."""
+
+import json
+import logging
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.config.command import WIDTH
+from harness.config.composition import Composition
+from harness.config.paths import shown_path, study_path, testset_folder
+from harness.config.run_names import portable
+from harness.config.schema import Report
+from harness.errors import pick
+from harness.files import write_whole
+from harness.judge import ChatJudge
+from harness.judge.prompt import language
+from harness.report.browser_page import write_latex, write_page
+from harness.store import Run
+from harness.studies.graders import on_wrong_captions
+from harness.studies.load import load_study
+from harness.studies.study_tables import graders
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from harness.analysis import Analysis
+    from harness.render import StudyFacts
+    from harness.render.blocks import Section
+
+log = logging.getLogger(__name__)
+
+FORMATS = ("page", "latex")
+
+
+def report(settings: Report, how: Composition) -> None:
+    """Analyse the runs chosen, print the tables, and write report.md, CSVs and findings.json."""
+    from rich.console import Console
+
+    from harness.render import LANGUAGES, terminal
+    from harness.render.terminal import section
+
+    pick(LANGUAGES, settings.language, "language")
+    pick(dict.fromkeys(FORMATS), settings.format, "format")
+    study = load_study(settings, how)
+    runs, analysis = study.runs, study.analysis
+    facts = study_facts(settings, how, runs)
+    folder = report_folder(settings)
+    wrong = wrong_captions(runs, settings)
+    write(folder, analysis, facts, settings.language, wrong)
+    page = write_page(folder, analysis, facts, runs, settings.language, [wrong])
+    screen = Console()
+    if not screen.is_terminal:
+        screen.width = WIDTH
+    if settings.suspects:
+        screen.print(suspects(analysis, settings.language))
+        print(f"all of them: {shown_path(folder / 'suspects.csv')}")
+    else:
+        screen.print(terminal(analysis, facts, settings.language, screen.width))
+        if wrong is not None:
+            screen.print(*section(wrong, screen.width), sep="\n")
+        print(f"report: {shown_path(folder / 'report.md')}")
+        print(f"page for a browser: {shown_path(page)}")
+    if settings.format == "latex":
+        paper = write_latex(folder, analysis, facts, settings.language)
+        print(f"for a paper: {shown_path(paper)}")
+
+
+def report_folder(settings: Report) -> Path:
+    """Return where the report goes; a part of it never overwrites the whole."""
+    part = "-".join(name for name in (settings.baseline, settings.factor) if name is not None)
+    return study_path(settings) / "report" / (portable(part) if part else "")
+
+
+def wrong_captions(runs: Sequence[Run], settings: Report) -> "Section | None":
+    """Return which answers rest on a caption that people graded wrong; None where none does."""
+    from harness.render import words, wrong_captions
+
+    found = on_wrong_captions(runs, testset_folder(settings.study.testset), settings.judge.label)
+    return wrong_captions(found, words(settings.language))
+
+
+def write(
+    folder: Path,
+    analysis: "Analysis",
+    facts: "StudyFacts",
+    language: str,
+    wrong: "Section | None" = None,
+) -> None:
+    """Write the report as Markdown, the tables and the findings."""
+    from harness.analysis import as_json
+    from harness.render import csv_tables, markdown
+    from harness.render.markdown import section
+
+    text = markdown(analysis, facts, language)
+    if wrong is not None:
+        text = "\n\n".join([text.rstrip(), *section(wrong, 2), ""])
+    write_whole(folder / "report.md", text.encode())
+    tables = csv_tables(analysis, language) | {"suspects.csv": suspects_csv(analysis)}
+    for name, text in tables.items():
+        write_whole(folder / name, text.encode("utf-8-sig"))
+    findings = json.dumps(as_json(analysis.findings), ensure_ascii=False, indent=1, allow_nan=False)
+    write_whole(folder / "findings.json", findings.encode())
+
+
+def suspects(analysis: "Analysis", language: str) -> "RenderableType":
+    """Return the verdicts that a person should look at, for the terminal."""
+    from rich.console import Group
+
+    from harness.render import suspects, words
+    from harness.render.terminal import section
+
+    found = suspects(analysis, words(language))
+    return Group(*section(found, WIDTH)) if found else "No verdict contradicts the text or another."
+
+
+def suspects_csv(analysis: "Analysis") -> str:
+    """Return every suspect verdict as a row."""
+    from harness.analysis.results import Suspect
+    from harness.render import csv_text
+
+    return csv_text(
+        [field.name for field in fields(Suspect)], [asdict(s) for s in analysis.suspects]
+    )
+
+
+def study_facts(settings: Report, how: Composition, runs: Sequence[Run]) -> "StudyFacts":
+    """Return what the report says of the study beside its analysis."""
+    from harness.render import Agreement, StudyFacts
+
+    return StudyFacts(
+        study=settings.study.name,
+        language=language(settings.study.language),
+        question=settings.study.question,
+        testset=runs[0].facts()["testset"]["name"],
+        judge=settings.judge.label,
+        judge_is_model=isinstance(settings.judge, ChatJudge),
+        agreement=tuple(Agreement(**asdict(measured)) for measured in settings.judge.measured),
+        generators={run.name: run.facts()["made_with"]["generator"] for run in runs},
+        graders=graders(settings, runs),
+        words=tuple(how.study_words.split()),
+    )

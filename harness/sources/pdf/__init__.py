@@ -1,0 +1,1 @@
+"""PDF files by pdfium: text lines, drawings, figures."""

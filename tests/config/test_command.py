@@ -1,0 +1,93 @@
+"""Commands that are interrupted, or read no further."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT, Study
+from tests.stub_endpoint import Received, StubEndpoint
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and pipes are POSIX")
+
+
+def started(*words: str) -> "subprocess.Popen[str]":
+    """Start Python as from a terminal: a job in the background inherits that Ctrl-C is ignored."""
+    heard = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL)"
+    return subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            f"{heard}; os.execv(sys.executable, sys.argv[1:])",
+            sys.executable,
+            *words,
+        ],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_an_interrupted_collection_says_how_to_go_on(study: Study) -> None:
+    """Ctrl-C waits for the answers on their way, then ends in one line with exit code 130."""
+    running: list[subprocess.Popen[str]] = []
+
+    def interrupts(_: Received) -> str:
+        running[0].send_signal(signal.SIGINT)
+        return "27"
+
+    with StubEndpoint(interrupts) as stub:
+        chat = ["chat=openai", f"variant.chat.base_url={stub.base_url}", "variant.chat.model=stub"]
+        running.append(started("-m", "harness.collect", *study.words, "variant=text_k4", *chat,
+                               "variant.chat.concurrency=1"))  # fmt: skip
+        _, said = running[0].communicate(timeout=60)
+
+    assert running[0].returncode == 130
+    assert "the same command goes on from there" in said
+    assert "Traceback" not in said
+
+
+def ends(tmp_path: Path, body: str) -> "subprocess.Popen[str]":
+    """Start a command that does this."""
+    file = tmp_path / "it.py"
+    code = [
+        "import threading, time",
+        "from harness.config.command import ending",
+        'with ending("bye"):',
+    ]
+    file.write_text("\n".join([*code, *(f"    {line}" for line in body.splitlines())]) + "\n")
+    return started(str(file))
+
+
+def test_who_reads_no_further_hears_nothing(tmp_path: Path) -> None:
+    """`... | head` closes the pipe: no traceback, and the exit code that SIGPIPE gives."""
+    done = ends(tmp_path, "time.sleep(0.2)\nprint('x' * 100_000)")
+    assert done.stdout is not None
+    assert done.stderr is not None
+    done.stdout.close()
+
+    assert done.stderr.read() == ""
+    assert done.wait(timeout=30) == 141
+    done.stderr.close()
+
+
+def test_what_the_user_left_is_not_waited_for(tmp_path: Path) -> None:
+    """A thread that hangs does not keep the command after its last word."""
+    hang = "threading.Thread(target=time.sleep, args=(600,)).start()\nraise KeyboardInterrupt"
+    done = ends(tmp_path, hang)
+    _, said = done.communicate(timeout=30)
+
+    assert (done.returncode, said) == (130, "\nbye\n")
+
+
+def test_a_command_in_two_words_is_told() -> None:
+    """A script would take a list of commands and exit code 0 for the work done."""
+    words = [sys.executable, "-m", "harness", "evalute"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
+
+    assert done.returncode == 1
+    assert "such as python -m harness.evaluate" in done.stderr

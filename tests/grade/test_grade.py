@@ -1,0 +1,263 @@
+"""Grading, as a user does it: the page in a process of its own, and grades moved by files."""
+
+import csv
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.evaluate.merge import write_evaluation
+from harness.questions import (
+    Gradebook,
+    question_line,
+    question_sha256,
+    read_grades,
+    response_sha256,
+)
+from harness.records import Grade
+from tests.analysis.conftest import CELLS, VARIANTS
+from tests.article import JUDGE, Article
+from tests.conftest import ROOT, Command
+from tests.grade.small import QUESTIONS, Small
+from tests.grade.small import small as written
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Small:
+    """Two runs over three questions, with one caption."""
+    return written(tmp_path)
+
+
+@contextmanager
+def page(words: list[str]) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
+    """Give the link of a page in a process of its own, which is killed at the end."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "harness.grade", *words],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+    )
+    assert process.stdout is not None
+    try:
+        said = ""
+        while not (link := re.search(r"http://127\.0\.0\.1:\d+/[\w-]{32}/", said)):
+            assert process.poll() is None, said
+            said += process.stdout.readline()
+        yield link.group(), process
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def ask(link: str, body: dict[str, Any] | None = None) -> Any:
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(link, data, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=10) as reply:
+        return json.load(reply)
+
+
+def test_a_crash_loses_nothing(small: Small) -> None:
+    """Killed between two keys, and in the middle of a line, the page goes on where it stopped."""
+    with page(small.words) as (link, process):
+        for value in (1, 0):
+            item = ask(f"{link}answers/now")["item"]
+            ask(f"{link}answers/grade", {"ticket": item["ticket"], "grade": value})
+        process.send_signal(signal.SIGKILL)
+    file = small.testset / "grades.jsonl"
+    kept = read_grades(file)
+    with file.open("ab") as stream:
+        stream.write(b'{"question_id": "q1", "respon')
+
+    with page(small.words) as (link, process):
+        now = ask(f"{link}answers/now")
+        assert (now["done"], now["left"]) == (2, 2)
+        ask(f"{link}answers/grade", {"ticket": now["item"]["ticket"], "grade": None})
+        process.send_signal(signal.SIGINT)
+        assert process.stdout is not None
+        said = process.stdout.read()
+
+    assert [grade.grade for grade in kept] == [1, 0]
+    assert read_grades(file)[:2] == kept
+    assert [grade.grade for grade in read_grades(file)] == [1, 0, None]
+    assert "answers: 3 of 4 graded by ann" in said
+    assert "captions: 0 of 1 graded by ann" in said
+    assert "next: python -m harness.report study=demo_baseline" in said
+    assert "Traceback" not in said
+
+
+def test_a_corpus_elsewhere_is_no_hindrance(small: Small) -> None:
+    """Answers of a corpus that is not at hand are graded without pictures of its pages."""
+    words = [word for word in small.words if not word.startswith("study.corpus")]
+    with page([*words, f"study.corpus=[{small.folder / 'gone'}]"]) as (link, _):
+        now = ask(f"{link}answers/now")
+    assert now["left"] == 4
+    assert all(place["picture"] is None for place in now["item"]["evidence"])
+
+
+def test_merge_prints_kappa_and_disputes(small: Small, command: Command) -> None:
+    """Another grader's file is taken in once; agreement, base rates and disputes are told."""
+    texts = [("q1", "It is 27 metres tall."), ("q2", "In 1913."), ("q2", "In 1931."),
+             ("q3", "A man called Li.")]  # fmt: skip
+    for file, grader, values in (
+        (small.testset / "grades.jsonl", "ann", (1, 0, 1, 0)),
+        (small.folder / "other.jsonl", "bob", (1, 1, 1, 0)),
+    ):
+        Gradebook(file, Grade).add(
+            [Grade(q, response_sha256(text), value, grader)
+             for (q, text), value in zip(texts, values, strict=True)]
+        )  # fmt: skip
+
+    done = command("grade", *small.words, f"merge={small.folder / 'other.jsonl'}")
+
+    assert done.returncode == 0, done.stderr
+    assert "4 of 4 grades taken into" in done.stdout
+    assert "ann and bob: the same grade on 3 of 4; Cohen's kappa 0.50" in done.stdout
+    assert "(right by ann 50%, by bob 75%; chance alone would agree on 50%)" in done.stdout
+    assert "q2: ann wrong, bob right: In 1913." in done.stdout
+    assert "second_look=true" in done.stdout
+    again = command("grade", *small.words, f"merge={small.folder / 'other.jsonl'}")
+    assert "0 of 4 grades taken into" in again.stdout
+
+
+def test_captions_merge_into_their_own_file(small: Small, command: Command) -> None:
+    """A file of caption grades is known by its lines."""
+    other = small.folder / "other.jsonl"
+    row = {"image_sha256": "ab" * 32, "caption_sha256": "c", "grade": 0, "grader": "bob"}
+    other.write_text(json.dumps(row) + "\n", encoding="utf-8")
+
+    done = command("grade", *small.words, f"merge={other}")
+
+    assert done.returncode == 0, done.stderr
+    assert json.loads((small.testset / "caption_grades.jsonl").read_text()) == row
+    assert not (small.testset / "grades.jsonl").exists()
+
+
+def test_a_spreadsheet_goes_out_and_comes_back(small: Small, command: Command) -> None:
+    """`write=` gives a table, a person fills a column, `read=` takes it in, once."""
+    sheet = small.folder / "grades.csv"
+    done = command("grade", *small.words, f"write={sheet}")
+    assert done.returncode == 0, done.stderr
+    assert f"read={sheet}" in done.stdout
+
+    text = sheet.read_text("utf-8-sig")
+    sheet.write_text(text.replace("In 1931.,,", "In 1931.,1,"), "utf-8-sig", newline="")
+    done = command("grade", *small.words, f"read={sheet}")
+
+    assert "1 new grades taken into" in done.stdout
+    (kept,) = read_grades(small.testset / "grades.jsonl")
+    assert (kept.question_id, kept.grade, kept.grader) == ("q2", 1, "ann")
+    assert "0 new grades" in command("grade", *small.words, f"read={sheet}").stdout
+
+
+def test_a_grade_ends_with_the_question_it_was_given_by(
+    small: Small, command: Command, caplog: pytest.LogCaptureFixture
+) -> None:
+    """After an edit of the reference the old grade is told to count no more, and is kept."""
+    sheet = small.folder / "grades.csv"
+    command("grade", *small.words, f"write={sheet}")
+    text = sheet.read_text("utf-8-sig")
+    sheet.write_text(text.replace("In 1931.,,", "In 1931.,1,"), "utf-8-sig", newline="")
+    command("grade", *small.words, f"read={sheet}")
+    (kept,) = read_grades(small.testset / "grades.jsonl")
+    edited = [replace(q, reference="In 1930.") if q.id == "q2" else q for q in QUESTIONS]
+    for run in small.runs:
+        run.write_text("questions.jsonl", "".join(map(question_line, edited)))
+    caplog.clear()
+
+    command("grade", *small.words, f"write={sheet}")
+
+    assert kept.question_sha256 == question_sha256(QUESTIONS[1])
+    assert "1 grades no longer count: the question or its reference was edited since (q2)" in (
+        caplog.text
+    )
+    rows = csv.DictReader(io.StringIO(sheet.read_text("utf-8-sig"), newline=""))
+    assert {row["grade"] for row in rows} == {""}
+    assert read_grades(small.testset / "grades.jsonl") == [kept]
+
+
+def test_the_articles_map_gives_the_articles_counts(tmp_path: Path, command: Command) -> None:
+    """The article's `graded.json`, 48 cells, is imported, and the report counts what it says."""
+    article = Article(tmp_path)
+    for name in VARIANTS:
+        article.write(name)
+    cells = {
+        name: dict(zip(CELLS["questions"], CELLS["grades"][at], strict=True))
+        for at, name in enumerate(VARIANTS)
+    }
+    (tmp_path / "graded.json").write_text(json.dumps(cells), encoding="utf-8")
+
+    words = [*article.words, "grader=the author", f"read={tmp_path / 'graded.json'}"]
+    done = command("grade", *words)
+    assert done.returncode == 0, done.stderr
+    report = command("report", *article.words)
+
+    assert report.returncode == 0, report.stderr
+    table = (tmp_path / "article/report/right_wrong.csv").read_text("utf-8-sig")
+    for name, count in zip(VARIANTS, (4, 5, 5, 5, 7, 5), strict=True):
+        assert len(re.findall(rf"^{name},\w+,1\.0,ok,grade$", table, re.MULTILINE)) == count
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["grader=llama3.1"], "grader=llama3.1 is this study's judge or generator"),
+        (["grader=' LLAMA3.1 '"], "is this study's judge or generator"),
+        (["grader=''"], "grader= is empty"),
+        (["merge=a.jsonl", "read=b.csv"], "merge= and read= are 2 things: one at a time"),
+        (["read=none.csv"], "none.csv: no such file"),
+        (["merge=none.jsonl"], "none.jsonl: no such file"),
+        (["read=README.md"], "read= takes a .csv or a .json"),
+        (["write=grades.xlsx"], "give a name that ends in .csv"),
+        (["language=fr"], "unknown language 'fr'"),
+        (["runs=[text_k5]"], "unknown run 'text_k5' (did you mean 'text_k4'?)"),
+        (["port=99999"], "port=99999"),
+    ],
+)
+def test_what_cannot_be_is_one_line(
+    small: Small, command: Command, words: list[str], message: str
+) -> None:
+    """Each wrong setting is named in one line, with what to do."""
+    run = small.runs[0]
+    run.finish(run.facts() | {"made_with": {"generator": "llama3.1", "notes": []}})
+
+    done = command("grade", *small.words[:-1], *words)
+
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_judges_grades_are_kept_and_warned_of(
+    small: Small, command: Command, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A file that the judge filled may be looked at; a warning says that it is no evidence."""
+    write_evaluation(small.runs[0], "llama3.1", JUDGE, [], [])
+    other = Gradebook(small.folder / "other.jsonl", Grade)
+    other.add([Grade("q1", "a" * 64, 1, "Llama3.1")])
+
+    done = command("grade", *small.words, f"merge={other.path}")
+
+    assert done.returncode == 0, done.stderr
+    assert "'Llama3.1' is this study's judge or generator" in caplog.text
+
+
+def test_help_is_light(shell: Command) -> None:
+    """`--help` names the settings without importing what serves a page."""
+    done = shell("grade", "--help")
+
+    assert done.returncode == 0
+    for setting in ("grader=", "second_look=", "merge=", "read=", "write=", "policy="):
+        assert setting in done.stdout
