@@ -11,7 +11,7 @@ from harness.__main__ import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 HEAVY = (
-    "chromadb", "langchain", "langchain_core", "langchain_community", "onnxruntime", "matplotlib",
+    "chromadb", "langchain", "langchain_core", "langchain_community", "onnxruntime",
     "pandas", "statsmodels", "scipy", "hydra", "openai", "pyarrow", "numpy",
 )  # fmt: skip
 SCRIPT = """
