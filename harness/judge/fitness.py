@@ -13,8 +13,7 @@ import yaml  # type: ignore[import-untyped]
 from harness.errors import ContextOverflowError, EndpointError
 from harness.judge.cases import Job, Kind
 from harness.judge.chat_judge import ChatJudge
-from harness.llm import Calls, Chat, Message, OpenAIChat, Request
-from harness.llm.remote_chat import RemoteChat
+from harness.llm import Calls, Chat, Message, OpenAIChat, RemoteChat, Request
 from harness.records import Label, Status
 
 FOLDER = Path(__file__).parent / "labelled"

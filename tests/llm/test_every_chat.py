@@ -12,8 +12,16 @@ import pytest
 from omegaconf import OmegaConf
 
 from harness.errors import EndpointError
-from harness.llm import CHATS, Calls, Chat, LlamaCppChat, OpenAIChat, Request, llamacpp_chat
-from harness.llm.remote_chat import RemoteChat
+from harness.llm import (
+    CHATS,
+    Calls,
+    Chat,
+    LlamaCppChat,
+    OpenAIChat,
+    RemoteChat,
+    Request,
+    llamacpp_chat,
+)
 from tests.stub_endpoint import Received, Reply, StubEndpoint
 
 each_chat = pytest.mark.parametrize("kind", CHATS.values(), ids=CHATS)

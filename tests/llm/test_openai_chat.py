@@ -2,11 +2,23 @@
 
 import logging
 from collections.abc import Callable
+from typing import Any
 
 import pytest
+from openai import OpenAI
 
 from harness.errors import ConfigError, EndpointError
-from harness.llm import Calls, Message, OpenAIChat, Request, Structured
+from harness.llm import (
+    AzureChat,
+    Calls,
+    Message,
+    OpenAIChat,
+    OpenAIEmbedder,
+    Request,
+    Role,
+    Structured,
+)
+from harness.llm.openai_chat import departures
 from tests.stub_endpoint import Received, Reply, StubEndpoint
 
 SCHEMA: dict[str, object] = {"type": "object", "properties": {"verdict": {"type": "integer"}}}
@@ -125,7 +137,7 @@ def test_refused_form_is_asked_for_once(
 
     assert (first.text, second.text) == (taken, taken)
     assert len(stub.chats) == requests
-    assert f"asked for {taken} from now on" in caplog.text
+    assert f"using {taken} from now on" in caplog.text
 
 
 def test_chosen_form_is_not_changed(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
@@ -241,3 +253,178 @@ def test_no_model_named(calls: Calls, ask: MakeRequest) -> None:
     """A chat without a model is a setting that cannot be, found before anything is sent."""
     with pytest.raises(ConfigError, match="which model"):
         OpenAIChat(base_url="http://127.0.0.1:9/v1").complete(ask(), calls)
+
+
+class TestAzure:
+    """Deployments on Azure have another path, another header and a version of the API."""
+
+    @pytest.fixture
+    def azure(self) -> Callable[..., AzureChat]:
+        def make(stub: StubEndpoint, **fields: object) -> AzureChat:
+            given = {"base_url": stub.url, "model": "my-gpt", "backoff": 0.01, **fields}
+            return AzureChat(**given)  # type: ignore[arg-type]
+
+        return make
+
+    def test_path_version_and_key(
+        self,
+        calls: Calls,
+        ask: MakeRequest,
+        azure: Callable[..., AzureChat],
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        """The deployment is in the path, the version in the query, the key in `api-key`."""
+        monkeypatch.setenv("AZURE_OPENAI_API_KEY", "az-secret-1")
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-of-another-place")
+        monkeypatch.setenv("OPENAI_ORG_ID", "org-of-another-place")
+        with StubEndpoint("27 metres") as stub:
+            chat = azure(stub, api_version="2024-10-21")
+            assert chat.complete(ask("q"), calls).text == "27 metres"
+
+        (received,) = stub.chats
+        assert received.path == "/openai/deployments/my-gpt/chat/completions"
+        assert received.query == "api-version=2024-10-21"
+        assert received.headers["api-key"] == "az-secret-1"
+        assert "authorization" not in received.headers
+        assert "another-place" not in str(received)
+        assert received.body["model"] == "my-gpt"
+
+    def test_key_of_another_variable(
+        self,
+        calls: Calls,
+        ask: MakeRequest,
+        azure: Callable[..., AzureChat],
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        """`api_key_env` names another variable; an error that repeats the key masks it."""
+        monkeypatch.setenv("MY_KEY", "az-secret-2")
+        monkeypatch.setenv("AZURE_OPENAI_API_KEY", "az-secret-1")
+        with StubEndpoint(Reply(status=401, error="bad key az-secret-2")) as stub:
+            chat = azure(stub, api_key_env="MY_KEY")
+            with pytest.raises(EndpointError, match=r"bad key \*\*\*; .*MY_KEY") as raised:
+                chat.complete(ask("q"), calls)
+
+        assert stub.chats[0].headers["api-key"] == "az-secret-2"
+        assert "az-secret" not in str(raised.value) + str(chat.identity())
+
+    def test_environment_does_not_move_the_call(
+        self,
+        calls: Calls,
+        ask: MakeRequest,
+        azure: Callable[..., AzureChat],
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        """Endpoint, version and token of the environment are not used."""
+        monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "http://127.0.0.1:9")
+        monkeypatch.setenv("AZURE_OPENAI_AD_TOKEN", "token-of-another-place")
+        monkeypatch.setenv("OPENAI_API_VERSION", "1999-01-01")
+        with StubEndpoint() as stub:
+            azure(stub).complete(ask("q"), calls)
+
+        assert stub.chats[0].query == "api-version=2024-10-21"
+        assert "another-place" not in str(stub.chats[0].headers)
+
+    def test_what_is_missing_is_named(self) -> None:
+        """Without resource, deployment or version one line says what to set."""
+        with pytest.raises(ConfigError, match=r"set base_url=https://<resource>"):
+            AzureChat(model="m").identity()
+        with pytest.raises(ConfigError, match="set model="):
+            AzureChat(base_url="https://r.openai.azure.com").identity()
+        with pytest.raises(ConfigError, match="needs api_version"):
+            AzureChat(base_url="https://r.openai.azure.com", model="m", api_version="").identity()
+
+    def test_resource_and_version_are_in_the_key(self, ask: MakeRequest) -> None:
+        """Another resource, deployment or version of the API is another call."""
+        chats = [
+            AzureChat(base_url="https://a.openai.azure.com", model="m"),
+            AzureChat(base_url="https://b.openai.azure.com", model="m"),
+            AzureChat(base_url="https://a.openai.azure.com", model="n"),
+            AzureChat(base_url="https://a.openai.azure.com", model="m", api_version="2025-01-01"),
+        ]
+
+        assert len({chat.key(ask()) for chat in chats}) == 4
+
+
+REQUESTS = {
+    "plain": Request((Message("system", "Be brief."), Message("user", "燈塔有多高？"))),
+    "schema": Request((Message("user", "How high?"),), SCHEMA, max_tokens=300, sample=2),
+    "image": Request((Message("user", "What does it show?", (b"\x89PNG",)),)),
+}
+
+
+def client(stub: StubEndpoint) -> OpenAI:
+    return OpenAI(base_url=stub.base_url, api_key="none", max_retries=0)
+
+
+def sent(received: Received) -> tuple[str, str, str, dict[str, Any]]:
+    headers = received.headers
+    return received.path, headers["authorization"], headers["content-type"], received.body
+
+
+@pytest.mark.parametrize("request_", REQUESTS.values(), ids=REQUESTS)
+def test_the_client_sends_the_same_chat(
+    calls: Calls, chat_at: Callable[..., OpenAIChat], request_: Request
+) -> None:
+    """The typed client of the openai package accepts every field by name, and sends the same."""
+    with StubEndpoint() as stub:
+        chat_at(stub).complete(request_, calls)
+        client(stub).chat.completions.create(**stub.chats[0].body)
+
+    ours, theirs = map(sent, stub.chats)
+    assert ours == theirs
+
+
+def test_the_client_sends_the_same_samples(
+    calls: Calls, chat_at: Callable[..., OpenAIChat]
+) -> None:
+    """The typed client sends the same `n`."""
+    requests = [Request((Message("user", "q"),), sample=sample) for sample in range(3)]
+    with StubEndpoint() as stub:
+        chat_at(stub).complete_all(requests, calls)
+        client(stub).chat.completions.create(**stub.chats[0].body)
+
+    ours, theirs = map(sent, stub.chats)
+    assert ours == theirs
+    assert ours[3]["n"] == 3
+
+
+def test_the_client_sends_the_same_embeddings(calls: Calls) -> None:
+    """The typed client sends the same embeddings request, once it is asked for plain numbers."""
+    with StubEndpoint() as stub:
+        embedder = OpenAIEmbedder(
+            base_url=stub.base_url, model="stub", query_prefix="", passage_prefix=""
+        )
+        embedder.embed(["燈塔"], Role.QUERY, calls)
+        client(stub).embeddings.create(**stub.received[0].body, encoding_format="float")
+
+    ours, theirs = map(sent, stub.received)
+    assert theirs[3].pop("encoding_format") == "float"
+    assert ours == theirs
+
+
+def test_departures() -> None:
+    """A reply is checked against the package's types; fields it adds are allowed."""
+    choice = {
+        "index": 0,
+        "message": {"role": "assistant", "content": "27 m", "reasoning": "it says so"},
+        "finish_reason": "stop",
+    }
+    usage = {"prompt_tokens": 9, "completion_tokens": 3, "total_tokens": 12}
+    whole = {
+        "id": "1",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "m",
+        "choices": [choice],
+        "usage": usage,
+    }
+
+    assert departures(whole) == {}
+    assert departures({**whole, "usage": None}) == {"usage": "missing"}
+    assert list(departures({**whole, "choices": [{**choice, "finish_reason": "eos"}]})) == [
+        "choices.0.finish_reason"
+    ]
+    assert list(departures({**whole, "usage": {**usage, "prompt_tokens": "9"}})) == [
+        "usage.prompt_tokens"
+    ]
+    assert set(departures({"choices": []})) == {"id", "created", "model", "object"}

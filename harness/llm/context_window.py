@@ -1,7 +1,10 @@
-"""Prompts that do not fit the model's window: refused before, found out after."""
+"""Prompts that do not fit the model's context window.
+
+Such a prompt is refused before it is sent, and a truncation by the server is detected afterwards.
+"""
 
 from harness.errors import ContextOverflowError
-from harness.llm.chat import Completion, Request
+from harness.llm.messages import Completion, Request
 
 UNSTATED_ROOM = 512
 """Tokens kept for the reply where nothing says how long it may be."""
@@ -15,8 +18,8 @@ def check_before(request: Request, room: int | None, context: int | None, model:
     if needed > context:
         raise ContextOverflowError(
             f"{model}: the prompt takes about {request.tokens} tokens and the reply up to"
-            f" {needed - request.tokens}, but the window holds {context} (context={context});"
-            " use fewer or shorter passages, or a wider window"
+            f" {needed - request.tokens}, but the context window holds {context}"
+            f" (context={context}); use fewer or shorter passages, or a wider window"
         )
 
 
@@ -25,16 +28,16 @@ def check_after(
 ) -> None:
     """Raise ContextOverflowError where the endpoint cannot have read the whole prompt.
 
-    Servers cut what is too long and answer as if nothing had happened; only the count of
-    prompt tokens gives it away: fewer than the prompt can possibly have, or the full window,
-    known or guessed by its roundness.
+    Servers truncate what is too long and answer as if nothing had happened. Only the reported
+    number of prompt tokens shows it: fewer than the prompt can possibly have, or exactly the
+    window, known or recognised as a power of two.
 
     Args:
         request: What was sent.
         reported: Prompt tokens by the endpoint's count; None or 0 where it counts none.
         context: The window, where it is known.
         model: Named in the message.
-        exact: Whether the window in force is surely `context`, so that none is guessed.
+        exact: Whether the window in force is certainly `context`, so that none is guessed.
     """
     if not reported:
         return
@@ -43,26 +46,27 @@ def check_after(
     characters = sum(len(message.content) for message in request.messages)
     cut = 2 * reported < characters and reported < request.fewest_tokens
     full = context is not None and reported >= context
-    # 2,048 tokens on the dot are a window and not a prompt where more was to be expected.
+    # Exactly 2,048 tokens are a window and not a prompt where more was to be expected.
     round_limit = reported >= 512 and reported & (reported - 1) == 0
     guessed = not exact and round_limit and request.tokens >= 1.25 * reported
     if cut or full or guessed:
         raise ContextOverflowError(
             f"{model}: the endpoint read {reported} tokens of a prompt of about"
-            f" {request.tokens}: it cut what exceeds its window; widen the window on the server"
-            " (num_ctx under chat=ollama), or use fewer or shorter passages"
+            f" {request.tokens}: it truncated what exceeds its context window; widen the window on"
+            " the server (num_ctx under chat=ollama), or use fewer or shorter passages"
         )
 
 
 def check_ended(reply: Completion, room: int | None, model: str) -> None:
-    """Raise ContextOverflowError where the window ended a reply that had room left.
+    """Raise ContextOverflowError where the window ended a reply that had tokens left.
 
-    For models whose window is no part of their identity: what a wider one would let go on may
-    not be remembered. It also finds a window wider than the model's own, which servers narrow.
+    For models whose window is not part of their identity: a reply that a wider window would let
+    go on must not be cached. It also finds a window wider than the model's own, which servers
+    narrow.
 
     Args:
-        reply: What came back.
-        room: Tokens that it might take; None where nothing bounded it but the window.
+        reply: The completion.
+        room: Tokens that it could take; None where only the window limited it.
         model: Named in the message.
     """
     written = reply.output_tokens
@@ -70,7 +74,7 @@ def check_ended(reply: Completion, room: int | None, model: str) -> None:
     if reply.finish_reason != "length" or filled:
         return
     raise ContextOverflowError(
-        f"{model}: the reply reached the end of the window after {reply.input_tokens} tokens of"
-        f" prompt and {written} of reply; bound it (max_tokens=...), use fewer or shorter passages,"
-        " or a wider window (context=...) where the model has one"
+        f"{model}: the reply reached the end of the context window after {reply.input_tokens}"
+        f" tokens of prompt and {written} of reply; limit it (max_tokens=...), use fewer or shorter"
+        " passages, or a wider window (context=...) where the model has one"
     )

@@ -6,7 +6,7 @@ import pytest
 
 from harness.errors import ContextOverflowError
 from harness.llm import Calls, Completion, Message, OpenAIChat, Request
-from harness.llm.window import check_after, check_before, check_ended
+from harness.llm.context_window import check_after, check_before, check_ended
 from tests.stub_endpoint import Reply, StubEndpoint
 
 LONG = Request((Message("user", "麻疹疫情" * 1500),))
@@ -66,7 +66,7 @@ def test_two_servers_ways_come_to_the_same(
 
 
 def test_divided_window_is_found_out(calls: Calls, chat_at: Callable[..., OpenAIChat]) -> None:
-    """Case H04: four parallel slots leave each prompt a quarter of the window."""
+    """Four parallel slots leave each prompt a quarter of the window; the token count shows it."""
     with StubEndpoint("fine", window=8192) as alone, StubEndpoint("fine", window=2048) as shared:
         assert chat_at(alone).complete(LONG, calls).text == "fine"
         with pytest.raises(ContextOverflowError):
@@ -74,19 +74,19 @@ def test_divided_window_is_found_out(calls: Calls, chat_at: Callable[..., OpenAI
 
 
 def test_full_known_window_counts_as_cut() -> None:
-    """A prompt that fills the stated window to the last token was cut to fit."""
+    """A prompt that fills the stated window to the last token was truncated."""
     with pytest.raises(ContextOverflowError):
         check_after(LONG, reported=5000, context=5000, model="m")
 
 
 @pytest.mark.parametrize("reported", [None, 0, 6000, 3900, 2500])
 def test_plausible_counts_pass(reported: int | None) -> None:
-    """No count, and counts that some tokenizer may come to, are no sign of a cut."""
+    """No count, or one that some tokenizer may come to, does not show a truncation."""
     check_after(LONG, reported, context=8192, model="m")
 
 
 def test_round_count_is_no_sign_where_the_window_is_known_to_be_in_force() -> None:
-    """4,096 tokens of about 6,000 are suspicious, unless the server was told its window."""
+    """4,096 tokens of about 6,000 are suspicious, unless the server was sent its window."""
     check_after(LONG, 4096, context=8192, model="m", exact=True)
     with pytest.raises(ContextOverflowError):
         check_after(LONG, 4096, context=None, model="m")
@@ -106,11 +106,11 @@ def test_round_count_is_no_sign_where_the_window_is_known_to_be_in_force() -> No
 def test_a_reply_with_room_left_was_ended_by_the_window(
     finish: str, written: int | None, room: int | None, cut: bool
 ) -> None:
-    """Where `max_tokens` was reached, or is not known not to be, the reply stands as cut."""
+    """Where `max_tokens` was reached, or may have been, the reply is kept as truncated."""
     reply = Completion("x", finish, 189, written, 0.1)
 
     if cut:
-        with pytest.raises(ContextOverflowError, match="reached the end of the window"):
+        with pytest.raises(ContextOverflowError, match="reached the end of the context window"):
             check_ended(reply, room, "m")
     else:
         check_ended(reply, room, "m")

