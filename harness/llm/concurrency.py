@@ -110,8 +110,8 @@ class Pace:
     Args:
         most: The maximum.
         start: The number to start with.
-        timeout: Seconds that an attempt may take; where answers take a quarter of it, the number
-            is not raised.
+        timeout: Seconds that an attempt may take; where answers take over a third of it, the number
+            is not raised: with twice as many in a queue they could reach it.
     """
 
     GAIN = 1.2
@@ -125,7 +125,7 @@ class Pace:
         self.most = most
         self.limit = float(min(start, most))
         self.running = 0
-        self._slowest = timeout / 4
+        self._slowest = timeout / 3
         self._waiting: list[tuple[bool, int, asyncio.Future[None]]] = []
         self._order = itertools.count()
         self._resume_at = 0.0

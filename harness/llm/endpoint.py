@@ -126,6 +126,7 @@ class Endpoint:
         return self._client
 
     async def _persist(self, send: Callable[[], Awaitable[T]]) -> Served[T]:
+        self._opened()  # which imports openai: not part of the time of a call
         tries = _Tries(self.address.deadline, self._succeeded)
         while True:
             self._raise_if_given_up()

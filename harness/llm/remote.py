@@ -1,4 +1,4 @@
-"""What all models behind a server have in common: address, patience, sampling."""
+"""What all models behind a server have in common: address, limits, sampling."""
 
 import re
 from collections.abc import Mapping

@@ -68,9 +68,9 @@ class TestRaising:
 
         assert answered(pace, lambda running: 1.0, 400)[-1] == 32
 
-    def test_not_where_answers_take_a_quarter_of_the_time_out(self) -> None:
-        """Answers of 40 s with a time-out of 120 s: twice as many could reach it."""
-        assert answered(Pace(64, start=4, timeout=120.0), lambda running: 40.0, 40)[-1] == 4
+    def test_not_where_answers_take_a_third_of_the_time_out(self) -> None:
+        """Answers of 41 s with a time-out of 120 s: twice as many in a queue could reach it."""
+        assert answered(Pace(64, start=4, timeout=120.0), lambda running: 41.0, 40)[-1] == 4
 
     def test_only_full_rounds_count(self) -> None:
         """While fewer are in flight than allowed, nothing is learnt about the endpoint."""
