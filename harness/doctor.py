@@ -35,21 +35,18 @@ def main() -> None:
 def examine_judge(settings: "Evaluate", _: "Composition") -> None:
     """Print the result of each test, advice, and the conclusion."""
     from harness.judge import ChatJudge
-    from harness.judge.fitness import LANGUAGES, Level, examine
-    from harness.judge.prompt import language
+    from harness.judge.fitness import Level, examine
     from harness.llm import Calls
 
     judge = settings.judge
     if not isinstance(judge, ChatJudge):
         print(f"judge {judge.label} calls no model. Agreement with people, as measured:")
-        print(*judge.measured, sep="\n")
+        print(*judge.accuracies, sep="\n")
         return
-    own = language(judge.language)
-    languages = [own] if own in LANGUAGES else list(LANGUAGES)
     points = []
-    for point in examine(judge, languages, Calls(None, budget=settings.budget)):
+    for point in examine(judge, Calls(None, budget=settings.budget)):
         points.append(point)
-        print(f"{point.name:<20} {point.level.name.lower():<9} {point.said}", flush=True)
+        print(f"{point.name:<20} {point.level.name.lower():<9} {point.result}", flush=True)
     for point in points:
         if point.advice:
             print(f"advice: {point.name}: {point.advice}")

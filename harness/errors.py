@@ -12,9 +12,12 @@ HarnessError              one line, no traceback, exit 1
 """
 
 import difflib
+import logging
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import TypeVar
 
+log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
@@ -73,3 +76,24 @@ def unknown(name: str, known: Iterable[str], kind: str) -> str:
     near = difflib.get_close_matches(name, names, n=1)
     guess = f" (did you mean '{near[0]}'?)" if near else ""
     return f"unknown {kind} '{name}'{guess}; known: {', '.join(names) or 'none'}"
+
+
+def in_language(table: Mapping[str, T], language: str, what: str) -> T:
+    """Return the entry of a language, or the English one with a warning, once a process.
+
+    Args:
+        table: Language -> entry; it has an entry `en`.
+        language: As in `study.language`.
+        what: What the table holds, for the warning.
+
+    >>> in_language({"en": "Values", "ja": "数値"}, "ja", "words of captions")
+    '数値'
+    """
+    if language not in table:
+        _warn_of_english(language, what, tuple(sorted(table)))
+    return table.get(language, table["en"])
+
+
+@cache
+def _warn_of_english(language: str, what: str, known: tuple[str, ...]) -> None:
+    log.warning("no %s in '%s' (known: %s): using English", what, language, ", ".join(known))

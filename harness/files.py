@@ -6,10 +6,10 @@ from pathlib import Path
 
 
 def write_whole(path: Path, content: bytes, durable: bool = False) -> None:
-    """Write a file so that it holds the old content or the new, never a part of either.
+    """Write a file atomically: it has the old content or the new, never a part of either.
 
     Args:
-        path: The file; its folder is made where it is missing.
+        path: The file; its folder is created if it is missing.
         content: All of it.
         durable: Whether the new content must also survive a crash of the machine, once this
             returns.

@@ -1,11 +1,11 @@
-"""What the scores of many runs say about each other. Pure: tables in, dataclasses out."""
+"""From the scores of many runs to conclusions. Pure: tables in, dataclasses out."""
 
 from harness.analysis.analyse import analyse
-from harness.analysis.findings.kinds import KINDS, Kind
-from harness.analysis.findings.listing import as_json, shown
+from harness.analysis.findings.kinds import KINDS, Finding, FindingKind, Severity
+from harness.analysis.findings.listing import as_json, value_text
 from harness.analysis.judges import judged_by_several
 from harness.analysis.rankings import GOLD_METRICS, gold_scores, rank_scores
-from harness.analysis.results import Analysis, Finding, Severity
+from harness.analysis.results import Analysis
 from harness.analysis.statistics.sample_size import Assumptions, Power, power
 from harness.analysis.study_table import (
     RIGHT,
@@ -13,6 +13,7 @@ from harness.analysis.study_table import (
     Options,
     Primary,
     RunFacts,
+    StudyRows,
     StudyTable,
     score_cube,
     study_table,
@@ -25,13 +26,14 @@ __all__ = [
     "Analysis",
     "Assumptions",
     "Finding",
-    "Kind",
+    "FindingKind",
     "MetricFacts",
     "Options",
     "Power",
     "Primary",
     "RunFacts",
     "Severity",
+    "StudyRows",
     "StudyTable",
     "analyse",
     "as_json",
@@ -40,6 +42,6 @@ __all__ = [
     "power",
     "rank_scores",
     "score_cube",
-    "shown",
     "study_table",
+    "value_text",
 ]

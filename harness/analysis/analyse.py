@@ -1,4 +1,4 @@
-"""The whole analysis, in the order in which it is read, and what a reader may ask of it."""
+"""The whole analysis of a study, and the part of it that a reader asked for."""
 
 from dataclasses import replace
 from itertools import combinations
@@ -7,30 +7,90 @@ from harness.analysis.changes import Design, incomparable
 from harness.analysis.confounded import confounded
 from harness.analysis.contrasts import cluster_numbers, contrasts
 from harness.analysis.counterfactuals import counterfactuals
-from harness.analysis.curves import curves
-from harness.analysis.findings.cautions import cautions, doubts
-from harness.analysis.findings.credits import designs
-from harness.analysis.findings.listing import said_once, strongest_first
-from harness.analysis.findings.statements import statements
+from harness.analysis.findings.contrast_findings import contrast_findings
+from harness.analysis.findings.kinds import Finding
+from harness.analysis.findings.listing import merge_alike, strongest_first
+from harness.analysis.findings.metric_findings import metric_findings
+from harness.analysis.findings.run_findings import run_findings
+from harness.analysis.findings.study_findings import study_findings
 from harness.analysis.interactions import interactions
-from harness.analysis.means import means, outcomes, summaries
-from harness.analysis.measures import measures
-from harness.analysis.rankings import deeper_ranks, retrieval_facts
-from harness.analysis.results import Analysis, Finding
-from harness.analysis.study_table import Options, StudyTable
+from harness.analysis.means import curves, means, outcomes, summaries
+from harness.analysis.rankings import retrieval_facts
+from harness.analysis.results import Analysis
+from harness.analysis.study_table import Options, StudyTable, measures
 from harness.analysis.suspects import suspects
 from harness.analysis.trust import metric_trust
 
 WHOLE_REPORT = Options()
-"""Nothing narrowed, no test declared, questions independent."""
+"""Everything in view, no declared test, independent questions."""
 
 
-def shown_by(finding: Finding, options: Options) -> bool:
-    """Say whether a baseline and a factor leave a finding in view."""
-    baseline, factor = options.baseline, options.factor
-    return (
-        baseline is None or finding.left is None or baseline in (finding.left, finding.right)
-    ) and (factor is None or finding.factor in (None, factor))
+def analyse(study: StudyTable, options: Options = WHOLE_REPORT) -> Analysis:
+    """Return everything a report says about a study.
+
+    A baseline or a factor narrows what is shown. The family of tests, and so every adjusted p,
+    remains that of the whole study.
+
+    Raises:
+        ValueError: The baseline is not a run, or no two runs differ in the factor.
+    """
+    design = Design(study.runs)
+    check_view(design, options)
+    options = replace(options, baseline=design.stand_in(options.baseline))
+    compared = measures(study)
+    trust = metric_trust(study, compared)
+    levels = {row.metric: row.verdict for row in trust}
+    pairs, family = contrasts(study, design, compared, levels, options)
+    clusters = cluster_numbers(study, options)
+    names = [run.name for run in study.runs]
+    whole = Analysis(
+        runs=summaries(study),
+        questions=tuple(question.id for question in study.questions),
+        outcomes=outcomes(study),
+        means=means(study),
+        contrasts=pairs,
+        confounded=confounded(design),
+        repeats=tuple((names[i], names[j]) for i, j in design.repeats),
+        incomparable=incomparable_pairs(study),
+        curves=curves(design, compared),
+        interactions=interactions(study, design, compared, options),
+        counterfactuals=counterfactuals(design, compared),
+        trust=trust,
+        retrieval=retrieval_facts(study),
+        suspects=suspects(study),
+        family=family,
+        findings=(),
+        clusters=None if clusters is None else int(clusters.max()) + 1,
+    )
+    findings = strongest_first(
+        [
+            *contrast_findings(whole),
+            *run_findings(study, whole),
+            *metric_findings(whole),
+            *study_findings(study, whole, options),
+        ]
+    )
+    view = narrowed(replace(whole, findings=findings), options)
+    return replace(view, findings=merge_alike(view.findings))
+
+
+def check_view(design: Design, options: Options) -> None:
+    """Refuse an unknown baseline or factor, and list the known ones."""
+    runs = [run.name for run in design.runs]
+    if options.baseline is not None and options.baseline not in runs:
+        raise ValueError(f"unknown baseline {options.baseline!r}; the runs are {runs}")
+    factors = sorted({change.factor for found in design.changes.values() for change in found})
+    if options.factor is not None and options.factor not in factors:
+        raise ValueError(f"no two runs differ in {options.factor!r}; they differ in {factors}")
+
+
+def incomparable_pairs(study: StudyTable) -> tuple[tuple[str, str, str], ...]:
+    """List the pairs of runs that may not be compared, with the reason."""
+    return tuple(
+        (left.name, right.name, reason)
+        for left, right in combinations(study.runs, 2)
+        if (reason := incomparable(left, right)) is not None
+    )
 
 
 def narrowed(analysis: Analysis, options: Options) -> Analysis:
@@ -42,7 +102,7 @@ def narrowed(analysis: Analysis, options: Options) -> Analysis:
         if baseline in (None, pair.left, pair.right)
         and (factor is None or factor in [change.factor for change in pair.changes])
     )
-    in_view = {(pair.left, pair.right) for pair in confounded}
+    pairs = {(pair.left, pair.right) for pair in confounded}
     return replace(
         analysis,
         contrasts=tuple(
@@ -54,7 +114,7 @@ def narrowed(analysis: Analysis, options: Options) -> Analysis:
         confounded=confounded,
         # each of them is a confounded pair
         counterfactuals=tuple(
-            pair for pair in analysis.counterfactuals if (pair.left, pair.right) in in_view
+            pair for pair in analysis.counterfactuals if (pair.left, pair.right) in pairs
         ),
         curves=tuple(curve for curve in analysis.curves if factor in (None, curve.factor)),
         interactions=tuple(
@@ -62,77 +122,15 @@ def narrowed(analysis: Analysis, options: Options) -> Analysis:
             for one in analysis.interactions
             if factor in (None, one.first.factor, one.second.factor)
         ),
-        findings=tuple(one for one in analysis.findings if shown_by(one, options)),
+        findings=tuple(one for one in analysis.findings if in_view(one, options)),
         baseline=baseline,
         factor=factor,
     )
 
 
-def analyse(study: StudyTable, options: Options = WHOLE_REPORT) -> Analysis:
-    """Return everything a report says about a study.
-
-    A baseline or a factor narrows what is shown; the family of tests, and so every adjusted p,
-    is that of the whole study.
-
-    Raises:
-        ValueError: The baseline is no run, or the factor is none that any two runs differ in.
-    """
-    design = Design(study.runs)
-    check(design, options)
-    options = replace(options, baseline=design.stand_in(options.baseline))
-    tested = measures(study)
-    trust = metric_trust(study, tested)
-    believed = {one.metric: one.verdict for one in trust}
-    compared, family = contrasts(study, design, tested, believed, options)
-    clusters = cluster_numbers(study, options)
-    ranks = retrieval_facts(study)
-    names = [run.name for run in study.runs]
-    whole = Analysis(
-        runs=summaries(study),
-        questions=tuple(question.id for question in study.questions),
-        outcomes=outcomes(study),
-        means=means(study),
-        contrasts=compared,
-        confounded=confounded(design),
-        repeats=tuple((names[i], names[j]) for i, j in design.repeats),
-        incomparable=apart(study),
-        curves=curves(design, tested),
-        interactions=interactions(study, design, tested, options),
-        counterfactuals=counterfactuals(design, tested),
-        trust=trust,
-        retrieval=ranks,
-        suspects=suspects(study),
-        family=family,
-        findings=(),
-        clusters=None if clusters is None else int(clusters.max()) + 1,
-    )
-    findings = strongest_first(
-        [
-            *statements(whole),
-            *designs(whole, options),
-            *cautions(study, whole),
-            *doubts(study, whole),
-            *deeper_ranks(study, ranks),
-        ]
-    )
-    view = narrowed(replace(whole, findings=findings), options)
-    return replace(view, findings=said_once(view.findings))
-
-
-def check(design: Design, options: Options) -> None:
-    """Refuse a baseline or factor that is not there, naming those that are."""
-    runs = [run.name for run in design.runs]
-    if options.baseline is not None and options.baseline not in runs:
-        raise ValueError(f"no run {options.baseline!r} to compare with; there are {runs}")
-    factors = sorted({change.factor for found in design.changes.values() for change in found})
-    if options.factor is not None and options.factor not in factors:
-        raise ValueError(f"no two runs differ in {options.factor!r}; they differ in {factors}")
-
-
-def apart(study: StudyTable) -> tuple[tuple[str, str, str], ...]:
-    """List the pairs of runs that may not be compared, and why."""
-    return tuple(
-        (left.name, right.name, reason)
-        for left, right in combinations(study.runs, 2)
-        if (reason := incomparable(left, right)) is not None
-    )
+def in_view(finding: Finding, options: Options) -> bool:
+    """Return whether a baseline and a factor leave a finding in view."""
+    baseline, factor = options.baseline, options.factor
+    return (
+        baseline is None or finding.left is None or baseline in (finding.left, finding.right)
+    ) and (factor is None or finding.factor in (None, factor))

@@ -10,16 +10,16 @@ from harness.analysis.study_table import RunFacts
 from harness.text import as_number, natural
 
 ABSENT = "(absent)"
-"""What a factor's value is called on a side that has no such setting."""
+"""A factor's value on a side that has no such setting."""
 
 Pair = tuple[int, int]
 
 
 def changes(left: RunFacts, right: RunFacts) -> tuple[Change, ...]:
-    """Name the factors that differ, each with its value on either side.
+    """Return the factors that differ, each with its value on either side.
 
-    A group whose choice differs is one factor, however many leaves follow; inside one choice
-    each leaf is its own factor. What either side switches off is none.
+    A group whose choice differs is one factor, with the leaves that follow from it; within one
+    choice each leaf is a factor. A setting that either side switches off is not a factor.
 
     >>> one = RunFacts("a", "a", {"prompt": "default"}, {"prompt.text": "x", "top_k": 4})
     >>> two = RunFacts("b", "b", {"prompt": "strict"}, {"prompt.text": "y", "top_k": 4})
@@ -50,7 +50,7 @@ def changes(left: RunFacts, right: RunFacts) -> tuple[Change, ...]:
 
 
 def differs(name: str, left: Mapping[str, object], right: Mapping[str, object]) -> bool:
-    """Say whether a setting is absent on one side, or holds other values there."""
+    """Return whether a setting is absent on one side only, or has different values."""
     return (name in left) != (name in right) or left.get(name) != right.get(name)
 
 
@@ -62,12 +62,12 @@ def sides(
 
 
 def switched_off(name: str, inactive: frozenset[str]) -> bool:
-    """Say whether a group or leaf, or a group that it belongs to, is inactive."""
+    """Return whether a group or leaf, or a group that it belongs to, is inactive."""
     return name in inactive or owning_group(name, inactive) is not None
 
 
 def owning_group(leaf: str, groups: Mapping[str, object] | frozenset[str]) -> str | None:
-    """Return the innermost of the groups that a leaf stands in."""
+    """Return the innermost of the groups that contain a leaf."""
     parts = leaf.split(".")
     heads = (".".join(parts[:end]) for end in range(len(parts) - 1, 0, -1))
     return next((head for head in heads if head in groups), None)
@@ -106,8 +106,8 @@ class Design:
     def contrasts(self) -> list[tuple[Pair, Change]]:
         """Pairs that differ in one factor and nothing else.
 
-        Of runs with equal factors the first stands for all: each further one would ask the
-        same questions again, and make every other test of the family pay for it.
+        Of runs with equal factors only the first is compared: each further one would repeat the
+        same tests and enlarge the family.
         """
         echoes = self.echoes
         return [
@@ -123,7 +123,7 @@ class Design:
 
     @property
     def echoes(self) -> dict[int, int]:
-        """A run whose factors an earlier one has -> the first that has them."""
+        """A run that repeats the factors of an earlier one -> the first run with them."""
         first: dict[int, int] = {}
         for earlier, later in self.repeats:
             first.setdefault(later, first.get(earlier, earlier))
@@ -138,14 +138,14 @@ class Design:
 
 
 def incomparable(left: RunFacts, right: RunFacts) -> str | None:
-    """Say why two runs may not be compared; None where they may."""
+    """Return why two runs may not be compared; None where they may."""
     if left.testset != right.testset:
         return "testset"
     return "corpus" if left.corpus != right.corpus else None
 
 
 def descending(found: Sequence[Change]) -> bool:
-    """Say whether a lone change should be read the other way: numbers and versions ascend."""
+    """Return whether a lone change should be reversed, so that numbers and versions ascend."""
     if len(found) != 1:
         return False
     change = found[0]
@@ -158,7 +158,7 @@ def descending(found: Sequence[Change]) -> bool:
 
 
 def version_key(version: object) -> tuple[bool, object]:
-    """Order versions naturally, the run before any version was named first."""
+    """Return a key that orders versions naturally, a run without a version first."""
     return version is not None, natural("" if version is None else str(version))
 
 

@@ -8,16 +8,17 @@ from itertools import permutations
 
 from harness.analysis.changes import ABSENT, Design, Pair
 from harness.analysis.results import Change, Confounded, MissingRun
-from harness.analysis.study_table import PASSAGES_FROM, RunFacts
+from harness.analysis.study_table import RunFacts
+from harness.records import PASSAGES_FROM
 
 ORDERS_UP_TO = 5
-"""Factors for which every order of changing them is tried."""
+"""Number of factors up to which every order of changing them is tried."""
 
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./\-]*")
-"""Text that Hydra takes as text without quotes."""
+"""Text that Hydra reads as a string without quotes."""
 
-STAND_ALONE = ("version", PASSAGES_FROM)
-"""Factors that are set beside the variant, not within it."""
+BESIDE_VARIANT = ("version", PASSAGES_FROM)
+"""Factors that are set beside the variant, not inside it."""
 
 NOT_TEXT = {"true", "false", "null", "yes", "no", "on", "off", "nan", "inf"}
 
@@ -34,7 +35,7 @@ def confounded(design: Design) -> tuple[Confounded, ...]:
 
 
 def shortest_way(design: Design, pair: Pair, found: Sequence[Change]) -> Confounded:
-    """Find the order of changing one factor after the other that lacks fewest runs."""
+    """Return the order of changing one factor after the other that lacks fewest runs."""
     runs = design.runs
     names = [change.factor for change in found]
     existing = midpoints(design, pair)
@@ -73,12 +74,12 @@ def missing_run(
     changed: Changed,
     runs: Sequence[RunFacts],
 ) -> MissingRun:
-    """Return the words that make the run with these factors as on the right, others as on the left.
+    """Return the words for the run with these factors as on the right, others as on the left.
 
-    Start from whichever side needs fewer words, then from the one with fewer settings switched
-    off, since what is off there may be set to anything. No words where a setting is absent, nor
-    from a run that was given another's passages: settings of retrieval would not act there. Nor
-    where one of the `runs` came of the same words: a file has changed since, and they name that.
+    They start from the side that needs fewer words, then from the one with fewer settings switched
+    off, because a setting that is off may have any value. There are no words where a setting is
+    absent; where the side was given another run's passages, as its retrieval settings do not act;
+    and where one of the `runs` has the same words, as a file has then changed since.
     """
     forward = [(change, change.right) for change in found if change.factor in changed]
     back = [(change, change.left) for change in found if change.factor not in changed]
@@ -98,14 +99,14 @@ def missing_run(
 
 
 def same(left: Iterable[str], right: Iterable[str]) -> bool:
-    """Say whether words set the same, in whatever order and quotes."""
+    """Return whether two lists of words set the same, whatever their order and quotes."""
     one, other = ({re.sub("['\"]", "", word) for word in words} for words in (left, right))
     return one == other
 
 
 def override_key(base: RunFacts, change: Change) -> str:
-    """Return how a factor is named on the command line: groups stand alone."""
-    if change.factor in base.choices or change.factor in STAND_ALONE:
+    """Return a factor's key on the command line: groups have no prefix."""
+    if change.factor in base.choices or change.factor in BESIDE_VARIANT:
         return change.factor
     return f"variant.{change.factor}"
 

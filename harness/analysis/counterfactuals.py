@@ -1,6 +1,6 @@
-"""Retrieval and generation changed at once: who made the difference?
+"""Retrieval and generation changed at once: how much of the difference is due to each?
 
-Two more runs tell: each side's generator on the other side's passages
+Two more runs answer that: each side's generator on the other side's passages
 (`python -m harness.collect variant=... passages_from=<run>`). Each part is the mean of its
 effect with the other part as on the left and as on the right, so the two add up to the total.
 """
@@ -12,18 +12,15 @@ import numpy as np
 
 from harness.analysis.changes import Design
 from harness.analysis.confounded import key_of
-from harness.analysis.measures import Measure
 from harness.analysis.results import Counterfactual, MissingRun, Split
-from harness.analysis.study_table import PASSAGES_FROM, RunFacts
-
-GENERATION = ("prompt", "chat")
-"""Groups that act after retrieval; every other factor is taken to act on the passages."""
+from harness.analysis.study_table import Measure, RunFacts
+from harness.records import PASSAGES_FROM, acts_after_retrieval
 
 
 def counterfactuals(design: Design, measures: Sequence[Measure]) -> tuple[Counterfactual, ...]:
     """Split every pair of runs in which retrieval and generation both changed.
 
-    Both retrieved their own passages: a run that was given another's is a part of a split.
+    Both retrieved their own passages: a run that was given another's passages is part of a split.
     """
     found = []
     for left, right in design.changes:
@@ -50,24 +47,20 @@ def counterfactuals(design: Design, measures: Sequence[Measure]) -> tuple[Counte
 
 
 def parts(factors: Iterable[str]) -> set[bool]:
-    """Say of these factors which parts they act on: True is generation, False retrieval.
+    """Return the parts that these factors act on: True is generation, False is retrieval.
 
     >>> parts(["prompt", "chat.model"]), parts(["top_k"])
     ({True}, {False})
     """
-    return {acts_on_generation(factor) for factor in factors}
-
-
-def acts_on_generation(factor: str) -> bool:
-    """Say whether a factor acts after retrieval."""
-    return factor.partition(".")[0] in GENERATION
+    return {acts_after_retrieval(factor) for factor in factors}
 
 
 def crossing(design: Design, generator: int, passages: int) -> int | None:
     """Return the run of one side's generator on the other side's passages.
 
-    First one that was given just these passages, then one that retrieves alike: it differs from
-    the passages' run in generation only, and from the generator's run in retrieval only.
+    Preferably a run that was given these passages; else one that retrieves the same way: it
+    differs from the passages' run in generation only, and from the generator's run in retrieval
+    only.
     """
     given = design.runs[passages].name
     for at, run in enumerate(design.runs):
@@ -82,10 +75,10 @@ def crossing(design: Design, generator: int, passages: int) -> int | None:
 
 
 def same_generator(run: RunFacts, other: RunFacts) -> bool:
-    """Say whether two runs agree in all that acts after retrieval."""
+    """Return whether two runs have the same settings after retrieval."""
     return all(
-        {name: value for name, value in one.items() if acts_on_generation(name)}
-        == {name: value for name, value in two.items() if acts_on_generation(name)}
+        {name: value for name, value in one.items() if acts_after_retrieval(name)}
+        == {name: value for name, value in two.items() if acts_after_retrieval(name)}
         for one, two in ((run.choices, other.choices), (run.leaves, other.leaves))
     )
 

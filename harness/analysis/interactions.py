@@ -8,10 +8,15 @@ from numpy.typing import NDArray
 
 from harness.analysis.changes import Design, Pair, descending, reverse
 from harness.analysis.confounded import midpoints, missing_run
-from harness.analysis.contrasts import Pairing, Standing, cluster_numbers, difference, tested
-from harness.analysis.measures import Measure, asked
-from harness.analysis.results import Change, Interaction, MissingRun, Verdict
-from harness.analysis.study_table import Options, StudyTable
+from harness.analysis.contrasts import (
+    FamilyTest,
+    Pairing,
+    cluster_numbers,
+    difference,
+    sign_flip_tests,
+)
+from harness.analysis.results import Change, Conclusion, Interaction, MissingRun
+from harness.analysis.study_table import Measure, Options, StudyTable, asked
 from harness.text import as_number
 
 Corners = tuple[int | None, int | None, int | None, int | None]
@@ -26,14 +31,14 @@ class Square:
     second: Change
     corners: Corners
     missing: tuple[MissingRun, ...]
-    """What makes the corner that nobody has collected; empty where all four are there."""
+    """The run that would complete the square; empty where all four exist."""
 
 
 def squares(design: Design) -> list[Square]:
     """Find pairs of factors of which at least three of the four combinations were collected.
 
-    Each square comes once, the complete ones first. Left out are those that repeats of a run
-    would close a second time, and those that are the sum of two narrower ones.
+    Each square is listed once, the complete ones first. Left out are squares that repeats of a
+    run would close a second time, and squares that are the sum of two narrower ones.
     """
     found: dict[frozenset[int | None], Square] = {}
     for pair, both in design.changes.items():
@@ -64,7 +69,7 @@ def squares(design: Design) -> list[Square]:
 
 
 def is_sum(design: Design, square: Square) -> bool:
-    """Say whether runs at a value in between part a complete square into two complete ones."""
+    """Return whether runs at an intermediate value split a complete square into two."""
     base, one, other, both = (at for at in square.corners if at is not None)
     first, second = square.first.factor, square.second.factor
     return any(
@@ -79,9 +84,9 @@ def is_sum(design: Design, square: Square) -> bool:
 
 
 def between(design: Design, edge: Pair, factor: str) -> list[int]:
-    """Return the runs that differ from both ends in this factor only, at a value in between.
+    """Return the runs that differ from both ends in this factor only, at an intermediate value.
 
-    Numbers lie between numbers; other values, between those of runs listed before and after.
+    Numbers are ordered by value; other values by the order of the runs that have them.
     """
     alone = frozenset([factor])
     inside = [
@@ -111,10 +116,10 @@ def ascending(square: Square) -> Square:
 def interactions(
     study: StudyTable, design: Design, measures: Sequence[Measure], options: Options
 ) -> tuple[Interaction, ...]:
-    """Work out every complete 2 x 2, and name what the incomplete ones lack.
+    """Compute every complete 2 x 2, and list what the incomplete ones lack.
 
-    They are exploratory: none is called beyond chance, each has its interval and p. `UNTESTED`
-    metrics have neither and are left out.
+    They are exploratory: each has an interval and a p value, and none is called beyond chance.
+    `UNTESTED` metrics are left out.
     """
     measures = [measure for measure in measures if measure.tested]
     found = squares(design)
@@ -127,10 +132,10 @@ def interactions(
     ]
     clusters = cluster_numbers(study, options)
     names = [question.id for question in study.questions]
-    tests = tested(pairings, clusters, options)
+    tests = sign_flip_tests(pairings, clusters, options)
     rows = [
         difference(
-            pair, names, clusters, Standing(test, None, 1, False, Verdict.NO_EVIDENCE), options
+            pair, names, clusters, FamilyTest(test, None, 1, False, Conclusion.NO_EVIDENCE), options
         )
         for pair, test in zip(pairings, tests, strict=True)
     ]
@@ -149,7 +154,7 @@ def interactions(
 
 
 def effect_of_first(measure: Measure, corners: Corners, were_asked: NDArray[np.bool_]) -> Pairing:
-    """Pair first's effect where second is at its left value with that at its right value."""
+    """Pair the first factor's effect at the second's left value with that at its right value."""
     at = [corner for corner in corners if corner is not None]
     base, first, second, both = (measure.values[i] for i in at)
     units = np.fmin.reduce(measure.units[at], axis=0)

@@ -1,14 +1,23 @@
-"""The mean of each metric in each run with its count; right and wrong; the run summaries."""
+"""What each run scored: means with their counts, along a sweep too; right and wrong; summaries."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.analysis.measures import Measure, asked, named
-from harness.analysis.results import MeanCell, MetricMeans, OutcomeRow, Outcomes, RunSummary
-from harness.analysis.statistics.corrected_mean import ENOUGH, Corrected, corrected_mean
+from harness.analysis.changes import Design
+from harness.analysis.results import (
+    Curve,
+    CurvePoint,
+    MeanCell,
+    MetricMeans,
+    OutcomeRow,
+    Outcomes,
+    RunSummary,
+)
+from harness.analysis.statistics.corrected_mean import ENOUGH, CorrectedMean, corrected_mean
 from harness.analysis.statistics.intervals import (
     NO_INTERVAL,
     Interval,
@@ -16,78 +25,69 @@ from harness.analysis.statistics.intervals import (
     t_interval,
     tolerance,
 )
-from harness.analysis.study_table import RunFacts, StudyTable
+from harness.analysis.study_table import Measure, RunFacts, StudyTable, asked, named
 from harness.records import Floats, Layer, Response, Status
+from harness.text import as_number
 
 JUDGES_ANSWERS = (Layer.GENERATION, Layer.OVERALL)
-"""Layers whose scores stand for whether the answer is right, so that grades can correct them."""
+"""Layers whose scores estimate whether the answer is right, so that grades can correct them."""
 
 COARSE = 3
-"""Units at which a score is still one of a handful of values."""
+"""Units up to which a score can take few values only."""
+
+SHORTEST_SWEEP = 3
+"""Runs from which a sweep is a curve: two are a contrast."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MetricRows:
+    """One metric's rows of the study table, and what qualifies them: (runs, questions) each."""
+
+    measure: Measure
+    statuses: NDArray[np.object_]
+    asked: NDArray[np.bool_]
+    grades: Floats | None
+    """Human grades that can correct the metric's means, nan elsewhere; None where none can."""
 
 
 def means(study: StudyTable) -> tuple[MetricMeans, ...]:
-    """Work out every metric's row of means."""
+    """Return the means of every metric."""
     were_asked, grades = asked(study), human_grades(study)
-    names = [question.id for question in study.questions]
+    runs = [run.name for run in study.runs]
+    questions = [question.id for question in study.questions]
     cube = study.scores
     return tuple(
         metric_means(
-            Measure(facts, cube.values[:, :, k], cube.units[:, :, k], cube.binary[k]),
-            [run.name for run in study.runs],
-            names,
-            cube.statuses[:, :, k],
-            were_asked,
-            grades if facts.layer in JUDGES_ANSWERS and facts.bounded else None,
+            MetricRows(
+                Measure(facts, cube.values[:, :, k], cube.units[:, :, k], cube.binary[k]),
+                cube.statuses[:, :, k],
+                were_asked,
+                grades if facts.layer in JUDGES_ANSWERS and facts.bounded else None,
+            ),
+            runs,
+            questions,
         )
         for k, facts in enumerate(cube.metrics)
     )
 
 
-def metric_means(
-    measure: Measure,
-    runs: Sequence[str],
-    questions: Sequence[str],
-    statuses: NDArray[np.object_],
-    were_asked: NDArray[np.bool_],
-    grades: Floats | None,
-) -> MetricMeans:
-    """Work out one metric's mean in each run, and over the questions all runs have scored."""
-    scored = ~np.isnan(measure.values)
-    common = np.asarray(scored.all(axis=0))
-    cells = tuple(
-        mean_cell(
-            measure,
-            i,
-            run,
-            statuses[i],
-            were_asked[i],
-            common,
-            None if grades is None else grades[i],
-        )
-        for i, run in enumerate(runs)
-    )
-    facts = measure.facts
+def metric_means(rows: MetricRows, runs: Sequence[str], questions: Sequence[str]) -> MetricMeans:
+    """Return one metric's mean in each run, and over the questions that all runs have scored."""
+    common = np.asarray((~np.isnan(rows.measure.values)).all(axis=0))
+    facts = rows.measure.facts
     return MetricMeans(
         facts.name,
         facts.layer,
         facts.higher_is_better,
         facts.bounded,
-        cells,
+        tuple(mean_cell(rows, at, run, common) for at, run in enumerate(runs)),
         named(questions, common),
     )
 
 
-def mean_cell(
-    measure: Measure,
-    at: int,
-    run: str,
-    statuses: NDArray[np.object_],
-    were_asked: NDArray[np.bool_],
-    common: NDArray[np.bool_],
-    grades: Floats | None,
-) -> MeanCell:
-    """Return one mean with everything that qualifies it."""
+def mean_cell(rows: MetricRows, at: int, run: str, common: NDArray[np.bool_]) -> MeanCell:
+    """Return one run's mean with everything that qualifies it."""
+    measure, were_asked = rows.measure, rows.asked[at]
     row = measure.values[at]
     values = row[~np.isnan(row)]
     n, of = values.size, int(were_asked.sum())
@@ -98,7 +98,7 @@ def mean_cell(
         (float(values.sum()) + missing * value) / of if of and measure.facts.bounded else None
         for value in ((0.0, 1.0) if measure.facts.higher_is_better else (1.0, 0.0))
     ]
-    corrected = Corrected(None) if grades is None else corrected_mean(row, grades)
+    corrected = CorrectedMean(None) if rows.grades is None else corrected_mean(row, rows.grades[at])
     return MeanCell(
         run=run,
         mean=mean_of(values),
@@ -112,7 +112,7 @@ def mean_cell(
         statuses=dict(
             Counter(
                 status or Status.NOT_ASKED.value
-                for status in statuses[were_asked]
+                for status in rows.statuses[at][were_asked]
                 if status != Status.OK
             )
         ),
@@ -125,13 +125,13 @@ def mean_cell(
 
 
 def human_grades(study: StudyTable) -> Floats | None:
-    """Return (runs, questions) of people's grades, nan elsewhere; None where they are few."""
+    """Return (runs, questions) of human grades, nan elsewhere; None where there are too few."""
     people = study.right.origins == "grade"
     return np.where(people, study.right.values, np.nan) if people.sum() >= ENOUGH else None
 
 
 def mean_of(values: Floats) -> float | None:
-    """Return the mean, None of nothing."""
+    """Return the mean; None where there are no values."""
     return float(values.mean()) if values.size else None
 
 
@@ -157,8 +157,48 @@ def mean_interval(values: Floats, binary: bool, bounded: bool, alpha: float = 0.
     return Interval(max(low, 0.0), min(high, 1.0), "t") if bounded else Interval(low, high, "t")
 
 
+def curves(design: Design, measures: Sequence[Measure]) -> tuple[Curve, ...]:
+    """Return the sweeps: at least three runs that differ in one numeric factor only."""
+    found: list[tuple[str, dict[int, float]]] = []
+    for (left, right), change in design.contrasts:
+        values = as_number(change.left), as_number(change.right)
+        if values[0] is None or values[1] is None:
+            continue
+        points = {left: values[0], right: values[1]}
+        for factor, sweep in found:
+            if factor == change.factor and sweep.keys() & points.keys():
+                sweep.update(points)
+                break
+        else:
+            found.append((change.factor, points))
+    return tuple(
+        curve(factor, sweep, design, measures)
+        for factor, sweep in found
+        if len(sweep) >= SHORTEST_SWEEP
+    )
+
+
+def curve(
+    factor: str, sweep: dict[int, float], design: Design, measures: Sequence[Measure]
+) -> Curve:
+    """Return a sweep in number order, each metric over the questions that every run has scored."""
+    runs = sorted(sweep, key=lambda at: sweep[at])
+    points = []
+    common = {m.name: ~np.isnan(m.values[runs]).any(axis=0) for m in measures}
+    for at in runs:
+        points.append(
+            CurvePoint(
+                sweep[at],
+                design.runs[at].name,
+                {m.name: mean_of(m.values[at][common[m.name]]) for m in measures},
+                {name: int(mask.sum()) for name, mask in common.items()},
+            )
+        )
+    return Curve(factor, tuple(points))
+
+
 def outcomes(study: StudyTable) -> Outcomes:
-    """Lay out the grid of right and wrong with its totals."""
+    """Return the grid of right and wrong with its totals."""
     names = [question.id for question in study.questions]
     right, were_asked = study.right, asked(study)
     rows = []
@@ -234,5 +274,5 @@ def largest(values: Iterable[int | None]) -> int | None:
 
 
 def median(values: list[float]) -> float | None:
-    """Return the median, None of nothing."""
+    """Return the median; None where there are no values."""
     return float(np.median(values)) if values else None

@@ -1,4 +1,4 @@
-"""Did the passages change between two runs, and the evidence in them."""
+"""How the passages, and the evidence in them, changed between two runs."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -8,27 +8,25 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.analysis.measures import named
 from harness.analysis.rankings import gold_flags
-from harness.analysis.results import Attribution, PassageChange, Passages, Transition
-from harness.analysis.study_table import StudyTable
-from harness.records import Passage, Response
+from harness.analysis.results import Attribution, PassageChange, PassageComparison, Transition
+from harness.analysis.study_table import StudyTable, named
+from harness.records import Passage
 
-Cells = Mapping[tuple[str, str], tuple[Response, ...]]
 T = TypeVar("T")
 
 Codes = NDArray[np.int64]
 
-KINDS = tuple(Passages)
+COMPARISONS = tuple(PassageComparison)
 """Same, reordered, changed, unknown."""
 
 UNKNOWN = -1
-"""The code of a cell that failed, was not asked, or names no passages."""
+"""The code of a cell that failed, was not asked, or reports no passages."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fingerprints:
-    """Small numbers that are equal where the texts are: (runs, questions) each."""
+    """Numbers that are equal where the texts are equal: (runs, questions) each."""
 
     ranked: Codes
     """Of the passages in rank order."""
@@ -48,29 +46,29 @@ def fingerprints(study: StudyTable) -> Fingerprints:
             repeats = study.responses.get((run.name, question.id), ())
             if not repeats or any(response.response is None for response in repeats):
                 continue
-            texts = settled([response.response for response in repeats])
+            texts = once_if_equal([response.response for response in repeats])
             answers[i, j] = numbers.setdefault(("answer", texts), len(numbers))
             if not all(response.passages for response in repeats):
                 continue
-            lists = settled([tuple(map(content, response.passages)) for response in repeats])
+            lists = once_if_equal([tuple(map(content, response.passages)) for response in repeats])
             ranked[i, j] = numbers.setdefault(("ranked", lists), len(numbers))
             bags = tuple(tuple(sorted(one)) for one in lists)
             together[i, j] = numbers.setdefault(("together", bags), len(numbers))
     return Fingerprints(ranked, together, answers)
 
 
-def settled(repeats: Sequence[T]) -> tuple[T, ...]:
-    """Return what repeats gave: once where they agree, so that one can equal three."""
+def once_if_equal(repeats: Sequence[T]) -> tuple[T, ...]:
+    """Return the repeats, reduced to one where all are equal, so that one can equal three."""
     return tuple(repeats[:1] if all(one == repeats[0] for one in repeats) else repeats)
 
 
 def content(passage: Passage) -> str:
-    """Return what the generator saw of a passage; its id where the text was not kept."""
+    """Return a passage's text; its id where the text was not kept."""
     return passage.text or passage.id
 
 
 def passage_codes(prints: Fingerprints, left: int, right: int) -> Codes:
-    """Return (questions,): what became of the passages, as a place in `KINDS`."""
+    """Return (questions,): how the passages compare, as an index of `COMPARISONS`."""
     one, other = prints.ranked[left], prints.ranked[right]
     known = (one != UNKNOWN) & (other != UNKNOWN)
     same = known & (one == other)
@@ -84,8 +82,8 @@ def compare_passages(
     """Compare two runs' passages and answers on the questions that both were asked."""
     kinds = passage_codes(prints, left, right)
     alike = (prints.answers[left] == prints.answers[right]) & (prints.answers[left] != UNKNOWN)
-    by_question = {questions[at]: KINDS[kinds[at]] for at in np.flatnonzero(asked).tolist()}
-    counts = np.bincount(kinds[asked], minlength=len(KINDS)).tolist()
+    by_question = {questions[at]: COMPARISONS[kinds[at]] for at in np.flatnonzero(asked).tolist()}
+    counts = np.bincount(kinds[asked], minlength=len(COMPARISONS)).tolist()
     return PassageChange(
         by_question=by_question,
         same=counts[0],
@@ -97,9 +95,9 @@ def compare_passages(
 
 
 def attribute(change: PassageChange) -> Attribution:
-    """Say where a contrast's changes can have come from.
+    """Return where a contrast's changes can have come from.
 
-    >>> attribute(PassageChange({"q1": Passages.SAME}, 1, 0, 0, 0, ()))
+    >>> attribute(PassageChange({"q1": PassageComparison.SAME}, 1, 0, 0, 0, ()))
     <Attribution.GENERATION: 'generation'>
     """
     asked = len(change.by_question)
@@ -115,7 +113,7 @@ Evidence = Mapping[tuple[str, str], bool]
 
 
 def evidence_retrieved(study: StudyTable) -> dict[tuple[str, str], bool]:
-    """Say where some of the gold evidence came back, in any repeat."""
+    """Return where some of the gold evidence was retrieved, in any repeat."""
     found: dict[tuple[str, str], bool] = {}
     for run in study.runs:
         for (question, _), flags in gold_flags(study, run.name).items():
@@ -126,10 +124,10 @@ def evidence_retrieved(study: StudyTable) -> dict[tuple[str, str], bool]:
 def transitions(
     study: StudyTable, evidence: Evidence, left: int, right: int
 ) -> tuple[Transition, ...]:
-    """Table what happened to evidence and answers between two runs.
+    """Return the table of what happened to evidence and answers between two runs.
 
-    Only questions count for which both facts are known on both sides; of repeats, most must be
-    right.
+    Only questions with both facts known on both sides count. Repeats count as right where most
+    are right.
     """
     cells: dict[tuple[bool, bool, bool, bool], list[str]] = defaultdict(list)
     for at, question in enumerate(study.questions):

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from harness.analysis.results import Finding, RetrievalFacts, Severity
+from harness.analysis.results import RetrievalFacts
 from harness.analysis.study_table import MetricFacts, StudyTable
 from harness.records import EvidencePlace, Label, Layer, Passage, Question, Response, Score, Status
-from harness.text import covers, stem
+from harness.text import covers, document_name
 
 FIELDS = {
     "gold_recall": "recall",
@@ -23,18 +23,18 @@ FIELDS = {
 }
 
 GOLD_METRICS = tuple(MetricFacts(name, Layer.RETRIEVAL) for name in FIELDS)
-"""What `gold_scores` gives, over the whole list that came back."""
+"""The metrics of `gold_scores`, over the whole retrieved list."""
 
 
 @dataclass(frozen=True, slots=True)
 class RankScores:
-    """How one ranked list stands against the gold of its question."""
+    """One ranked list measured against the gold of its question."""
 
     recall: float
     """Gold items found / gold items."""
     precision: float
-    """Ranks that hold gold / cutoff, also where fewer came back: `gold_scores` takes it of those
-    that came back."""
+    """Ranks that hold gold / cutoff, even where fewer passages were retrieved; `gold_scores`
+    divides by the number retrieved."""
     reciprocal_rank: float
     """1 / rank of the first gold, 0 where there is none."""
     ndcg: float
@@ -46,12 +46,12 @@ def rank_scores(
     gold: Mapping[str, Mapping[str, int]],
     cutoff: int,
 ) -> dict[str, RankScores]:
-    """Work out the measures of `ir-measures` (those of trec_eval) for each question with gold.
+    """Compute the measures of `ir-measures` (those of trec_eval) for each question with gold.
 
     Args:
-        ranked: Question -> names in rank order; a name that comes again counts once.
-        gold: Question -> name -> relevance; names at 0 are known not to be relevant.
-        cutoff: Ranks that are looked at.
+        ranked: Question -> names in rank order; a repeated name counts once.
+        gold: Question -> name -> relevance; names at 0 are known to be irrelevant.
+        cutoff: Number of ranks that count.
 
     Returns:
         Question -> scores. A question without gold above 0 has none: it is NA, never 0.
@@ -88,9 +88,9 @@ def rank_scores(
 def gold_scores(questions: Iterable[Question], responses: Iterable[Response]) -> list[Score]:
     """Score one run's passages against the evidence that its questions name.
 
-    A question without evidence, or that the system failed on, is NA with its reason. The cutoff
-    is the number of passages asked for, else of those that came back. Precision is of those that
-    came back: equal passages score alike, whatever was asked for.
+    A question without evidence, or on which the system failed, is NA with its reason. The cutoff
+    is the number of passages requested, else of those retrieved. Precision divides by the number
+    retrieved: equal passages have equal scores, whatever was requested.
     """
     places = {question.id: distinct(question.evidence) for question in questions}
     rows = list(responses)
@@ -104,7 +104,9 @@ def gold_scores(questions: Iterable[Question], responses: Iterable[Response]) ->
         ranked = {str(at): as_gold(rows[at].passages, sought[at]) for at in members}
         gold = {str(at): {str(n): 1 for n in range(len(sought[at]))} for at in members}
         found |= {
-            at: replace(scores, precision=scores.precision * cutoff / came(ranked[at], cutoff))
+            at: replace(
+                scores, precision=scores.precision * cutoff / ranks_within(ranked[at], cutoff)
+            )
             for at, scores in rank_scores(ranked, gold, cutoff).items()
         }
     return [
@@ -114,8 +116,8 @@ def gold_scores(questions: Iterable[Question], responses: Iterable[Response]) ->
     ]
 
 
-def came(ranked: Sequence[str], cutoff: int) -> int:
-    """Return how many ranks there are to look at; 1 where nothing came back."""
+def ranks_within(ranked: Sequence[str], cutoff: int) -> int:
+    """Return how many ranks count; 1 where nothing was retrieved."""
     return max(1, min(len(ranked), cutoff))
 
 
@@ -137,10 +139,10 @@ def distinct(places: Iterable[EvidencePlace]) -> tuple[EvidencePlace, ...]:
 
 
 def as_gold(passages: Sequence[Passage], places: Sequence[EvidencePlace]) -> list[str]:
-    """Rename ranked passages by the gold that they are the first to hold.
+    """Replace ranked passages by the gold that they are the first to hold.
 
-    A passage that holds only gold found further up is left out: duplicates count once. One that
-    holds several places names each of them.
+    A passage that holds only gold found at a higher rank is left out: duplicates count once. One
+    that holds several places gives each of them.
     """
     names: list[str] = []
     for passage in passages:
@@ -150,8 +152,8 @@ def as_gold(passages: Sequence[Passage], places: Sequence[EvidencePlace]) -> lis
 
 
 def holds(passage: Passage, place: EvidencePlace) -> bool:
-    """Say whether a passage holds a place of evidence: its figure's caption, or half its quote."""
-    if stem(passage.document) != stem(place.document):
+    """Return whether a passage holds a place of evidence: its caption or half its quote."""
+    if document_name(passage.document) != document_name(place.document):
         return False
     if passage.page is not None and passage.page != place.page:
         return False
@@ -162,17 +164,18 @@ def holds(passage: Passage, place: EvidencePlace) -> bool:
 
 
 USEFUL = "passage_useful"
+"""The check on which ranks by a judge rest."""
 
 BY_GOLD, BY_JUDGE = "gold", "judge"
-"""What says which passages are useful: the evidence that questions name, else the judge."""
+"""The source of which passages are useful: the evidence of the questions, else the judge."""
 
 
 def retrieval_facts(study: StudyTable) -> tuple[RetrievalFacts, ...]:
-    """Find the first useful passage of every question in every run."""
+    """Return the rank of the first useful passage of every question in every run."""
     by_gold = any(question.evidence for question in study.questions)
     found = []
     for run in study.runs:
-        flags = gold_flags(study, run.name) if by_gold else judged_flags(study, run.name)
+        flags = gold_flags(study, run.name) if by_gold else useful_flags(study, run.name)
         questions = [q.id for q in study.questions if (q.id, 0) in flags]
         if not questions:
             continue
@@ -192,7 +195,7 @@ def retrieval_facts(study: StudyTable) -> tuple[RetrievalFacts, ...]:
 
 
 def gold_flags(study: StudyTable, run: str) -> dict[tuple[str, int], tuple[bool, ...]]:
-    """Say of each passage whether it holds some of its question's gold evidence."""
+    """Return for each passage whether it holds gold evidence of its question."""
     return {
         (question.id, response.repeat): tuple(
             any(holds(passage, place) for place in question.evidence)
@@ -203,8 +206,8 @@ def gold_flags(study: StudyTable, run: str) -> dict[tuple[str, int], tuple[bool,
     }
 
 
-def judged_flags(study: StudyTable, run: str) -> dict[tuple[str, int], tuple[bool, ...]]:
-    """Say of each passage whether the judge called it useful; only where it judged all of them."""
+def useful_flags(study: StudyTable, run: str) -> dict[tuple[str, int], tuple[bool, ...]]:
+    """Return for each passage whether the judge called it useful, where it labelled all of them."""
     labels = {
         (verdict.question_id, verdict.repeat, verdict.item): verdict.label == Label.ENTAILED
         for verdict in study.verdicts.get(run, ())
@@ -229,29 +232,3 @@ def answered(study: StudyTable, run: str) -> Iterator[tuple[Question, Response]]
 def first_true(flags: tuple[bool, ...]) -> int | None:
     """Return the rank, from 1, of the first useful passage."""
     return flags.index(True) + 1 if True in flags else None
-
-
-def deeper_ranks(study: StudyTable, facts: tuple[RetrievalFacts, ...]) -> Iterator[Finding]:
-    """Yield which questions a smaller k, used elsewhere in the study, would have missed."""
-    asked = {
-        response.k_requested
-        for repeats in study.responses.values()
-        for response in repeats
-        if response.k_requested is not None
-    }
-    for one in facts:
-        for k in sorted(asked):
-            deeper = tuple(
-                question
-                for question, rank in zip(one.questions, one.first_useful, strict=True)
-                if rank is not None and rank > k
-            )
-            if deeper:
-                yield Finding(
-                    "deeper_rank",
-                    Severity.FINDING,
-                    numbers={"k": k, "k_returned": len(one.hits)},
-                    names={"source": one.source},
-                    run=one.run,
-                    questions=deeper,
-                )

@@ -1,24 +1,29 @@
-"""What analysis says, as data: numbers and ids, never sentences.
+"""What analysis returns, as data: numbers and ids, never sentences.
 
-Whatever could not be worked out is None, and never zero. Every share and mean has beside it
-the number of questions it rests on.
+What is undefined is None, never zero. Every share and mean is accompanied by the number of
+questions it rests on.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
+from harness.analysis.findings.kinds import Finding
+from harness.analysis.statistics.sign_flip import McNemar
 from harness.records import Layer
 
+SATURATED = 0.8
+"""Share of the index retrieved for each question from which retrieval metrics say little."""
 
-class Verdict(StrEnum):
-    """What may be said about one metric of one contrast; the words follow the numbers."""
+
+class Conclusion(StrEnum):
+    """What may be concluded about one metric of one contrast."""
 
     BETTER = "better"
     """The right-hand run, beyond chance after correction for the whole family."""
     WORSE = "worse"
     DIFFERENT = "different"
-    """Beyond chance, in a metric of cost or one of which neither way is good."""
+    """Beyond chance, in a metric of cost or one in which neither direction is better."""
     NO_EVIDENCE = "no_evidence"
     NO_EFFECT_POSSIBLE = "no_effect_possible"
     """All responses and passages are identical: the factor did not act."""
@@ -29,18 +34,18 @@ class Verdict(StrEnum):
     NOT_COMPARED = "not_compared"
     """No question was scored on both sides, or other judges scored the two sides."""
     NOT_TESTED = "not_tested"
-    """Seconds, and how many passages came back (`UNTESTED`): the difference is shown, chance is
-    not asked about it, and it is no part of the family."""
+    """A metric in `UNTESTED` (seconds, number of passages returned): the difference is shown
+    without a test, and is not part of the family."""
 
 
-class Passages(StrEnum):
+class PassageComparison(StrEnum):
     """How the passages of two responses to one question compare."""
 
     SAME = "same"
     REORDERED = "reordered"
     CHANGED = "changed"
     UNKNOWN = "unknown"
-    """One side failed, was not asked, or names no passages."""
+    """One side failed, was not asked, or reports no passages."""
 
 
 class Attribution(StrEnum):
@@ -55,21 +60,12 @@ class Attribution(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class McNemar:
-    """The exact test on the questions whose right/wrong changed."""
-
-    p: float
-    floor: float
-    """The smallest p that this many changed questions can reach: 2 / 2**discordant."""
-    discordant: int
-
-
-@dataclass(frozen=True, slots=True)
 class Difference:
     """One metric's change from left to right, paired by question."""
 
     metric: str
-    verdict: Verdict
+    verdict: Conclusion
+    """Named as its column in the CSV files."""
     mean: float | None
     """Mean over the compared questions of right - left."""
     left_mean: float | None
@@ -78,8 +74,8 @@ class Difference:
     questions: int
     """Compared: scored on both sides."""
     won: tuple[str, ...]
-    """Questions on which the right-hand run is better, in the metric's own direction (higher,
-    where it has none)."""
+    """Questions on which the right-hand run is better in the metric's direction (higher, where
+    the metric has no direction)."""
     lost: tuple[str, ...]
     ties: int
     dropped_left: tuple[str, ...]
@@ -89,7 +85,7 @@ class Difference:
     standard_error: float | None
     low: float | None
     """95 % interval of the mean difference; never of zero width. None below two questions, for
-    what is not tested, and where an unbounded metric does not vary."""
+    untested metrics, and where an unbounded metric does not vary."""
     high: float | None
     interval: str
     """Which rule made the interval: `t`, `t_sparse`, `dirichlet`, `unchanged`; `none` where there
@@ -103,19 +99,19 @@ class Difference:
     p_adjusted: float | None
     """After Holm over its family."""
     primary: bool
-    """Declared before collecting; its family is the declared ones. All else is exploratory."""
+    """Declared before collecting; its family is all declared tests. All others are exploratory."""
     mcnemar: McNemar | None
     """Where both sides are 0 or 1."""
     detectable: float | None
-    """The smallest difference found with 80 % power at the family's level; None where none is."""
+    """The smallest difference found with 80 % power at the family's level; None if none is."""
     questions_needed: int | None
     """To find a difference of this size with 80 % power; None where the observed one is zero."""
     worst: float | None
     """The difference with every NA at the value worst for the right-hand run."""
     best: float | None
     flips_with_missing: bool
-    """The sign of the difference depends on what the cells that are NA on one side only would
-    have been; what is NA on both sides says nothing of either."""
+    """The sign of the difference depends on the unknown values of the cells that are NA on one
+    side only. Cells that are NA on both sides do not count."""
     under_one_verdict: bool
     """The difference is no larger than one flipped verdict in one cell would make."""
 
@@ -132,7 +128,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """Evidence there or not, answer right or not, on one side and the other: one cell."""
+    """One cell of the table: evidence retrieved or not, answer right or not, on each side."""
 
     left_evidence: bool
     left_right: bool
@@ -143,21 +139,21 @@ class Transition:
 
 @dataclass(frozen=True, slots=True)
 class PassageChange:
-    """What became of the passages between two runs."""
+    """How the passages changed between two runs."""
 
-    by_question: Mapping[str, Passages]
+    by_question: Mapping[str, PassageComparison]
     """Over the questions asked on both sides."""
     same: int
     reordered: int
     changed: int
     unknown: int
     identical_responses: tuple[str, ...]
-    """Questions answered word for word alike."""
+    """Questions with exactly the same answer on both sides."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One factor, and its value on either side."""
+    """One factor, and its value on each side."""
 
     factor: str
     left: object
@@ -178,7 +174,7 @@ class Contrast:
     passages: PassageChange
     attribution: Attribution
     transitions: tuple[Transition, ...] = ()
-    """Where gold evidence is given; questions for which all four facts are known."""
+    """Only where gold evidence is given; over the questions for which all four facts are known."""
 
     @property
     def factor(self) -> str:
@@ -191,8 +187,24 @@ class Contrast:
 
 
 @dataclass(frozen=True, slots=True)
+class Family:
+    """How many tests were made, and the level that each must reach."""
+
+    tests: int
+    primary: int
+    alpha: float
+    smallest_p: float | None
+    """The smallest p that any test of the family could reach."""
+
+    @property
+    def level(self) -> float:
+        """The p value that the strongest of the tests must not exceed."""
+        return self.alpha / max(1, self.tests - self.primary)
+
+
+@dataclass(frozen=True, slots=True)
 class RunSummary:
-    """What stands beside a run's name in every table."""
+    """What every table shows beside a run's name."""
 
     name: str
     variant: str
@@ -208,6 +220,11 @@ class RunSummary:
     """k_returned / corpus_size, median over questions."""
     notes: tuple[str, ...]
 
+    @property
+    def saturated(self) -> bool:
+        """Whether so much of the index is retrieved that retrieval metrics say little."""
+        return self.saturation is not None and self.saturation >= SATURATED
+
 
 @dataclass(frozen=True, slots=True)
 class OutcomeRow:
@@ -215,7 +232,7 @@ class OutcomeRow:
 
     run: str
     cells: tuple[float | None, ...]
-    """By question: 1 right, 0 wrong, a share over repeats, None where nobody can say."""
+    """By question: 1 right, 0 wrong, a share over repeats, None where it is unknown."""
     origins: tuple[str, ...]
     """By question: `grade`, `answer_match`, `error`, or empty."""
     right: float
@@ -233,18 +250,18 @@ class OutcomeRow:
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """The grid of right and wrong, and which questions say anything."""
+    """The grid of right and wrong, and which questions are informative."""
 
     questions: tuple[str, ...]
     rows: tuple[OutcomeRow, ...]
     informative: tuple[str, ...]
-    """Questions that are not answered alike by every run."""
+    """Questions that some runs answer right and others wrong."""
     always_right: tuple[str, ...]
     always_wrong: tuple[str, ...]
     unknown: tuple[str, ...]
     """Questions for which right or wrong is known in fewer than two runs."""
     origins: Mapping[str, int]
-    """Which rule graded: origin -> cells."""
+    """Origin of the grade -> number of cells."""
 
     @property
     def known(self) -> int:
@@ -288,7 +305,7 @@ class MetricMeans:
     metric: str
     layer: Layer
     higher_is_better: bool | None
-    """None where neither is."""
+    """None where neither direction is better."""
     bounded: bool
     cells: tuple[MeanCell, ...]
     """In the order of `Analysis.runs`."""
@@ -343,7 +360,7 @@ class MetricTrust:
 
 @dataclass(frozen=True, slots=True)
 class RetrievalFacts:
-    """What one run's ranked passages say without asking anybody."""
+    """The rank of the first useful passage, question by question, in one run."""
 
     run: str
     questions: tuple[str, ...]
@@ -357,7 +374,7 @@ class RetrievalFacts:
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A verdict that a person should look at."""
+    """A verdict of the judge that a person should review."""
 
     run: str
     question_id: str
@@ -372,7 +389,7 @@ class Suspect:
 
 @dataclass(frozen=True, slots=True)
 class MissingRun:
-    """A variant that nobody has collected, and how to."""
+    """A run that has not been collected, and the words to collect it."""
 
     words: tuple[str, ...]
     """Override words, each ready for a shell: ("variant=ctx_k4", "prompt=strict")."""
@@ -386,9 +403,9 @@ class Confounded:
     right: str
     changes: tuple[Change, ...]
     between: tuple[str, ...]
-    """Existing runs on the shortest way from left to right, one factor a step."""
+    """Existing runs on the shortest path from left to right, one factor a step."""
     missing: tuple[MissingRun, ...]
-    """What that way still lacks; empty where the existing runs separate the factors."""
+    """Runs still missing on that path; empty where the existing runs separate the factors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -418,7 +435,7 @@ class Interaction:
     second: Change
     corners: tuple[str | None, ...]
     """Runs at (left, left), (right, left), (left, right), (right, right) of first and second;
-    None where nobody has collected that one."""
+    None where that run has not been collected."""
     differences: tuple[Difference, ...]
     """By metric: first's effect at second's right value less that at its left value. Empty
     where a corner is missing."""
@@ -427,7 +444,7 @@ class Interaction:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """One metric's difference as the sum of what retrieval and what generation made."""
+    """One metric's difference as the sum of the effects of retrieval and of generation."""
 
     metric: str
     total: float
@@ -438,47 +455,15 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Counterfactual:
-    """A pair in which retrieval and generation both changed, and what would split it."""
+    """A pair in which retrieval and generation both changed, and the runs that would split it."""
 
     left: str
     right: str
     crossed: tuple[str | None, ...]
-    """Left's generator on right's passages, and right's on left's; None where nobody ran it."""
+    """Left's generator on right's passages, and right's on left's; None where it was not run."""
     missing: tuple[MissingRun, ...]
     splits: tuple[Split, ...]
     """By metric; empty while a run is missing."""
-
-
-class Severity(StrEnum):
-    """How much a finding matters, strongest first."""
-
-    ERROR = "error"
-    """The data contradict themselves: nothing should be concluded before that is mended."""
-    WARNING = "warning"
-    """A number on the page means less than it seems to."""
-    FINDING = "finding"
-    """Something that was learnt."""
-    NOTE = "note"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One statement, as data. `harness.analysis.KINDS` lists what each kind carries."""
-
-    kind: str
-    severity: Severity
-    numbers: Mapping[str, float | int | None] = field(default_factory=dict)
-    names: Mapping[str, str] = field(default_factory=dict)
-    """Texts that a sentence needs: values of a factor, statuses."""
-    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Named lists that a sentence needs: question ids `gained` and `lost`, `words` to paste."""
-    questions: tuple[str, ...] = ()
-    factor: str | None = None
-    left: str | None = None
-    """The contrast's left run, where the finding is about one."""
-    right: str | None = None
-    run: str | None = None
-    metric: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -489,12 +474,12 @@ class CheckAgreement:
     second: str
     check: str
     labelled: tuple[int, int]
-    """Labels that each gave on the answers that both judged."""
+    """Labels that each judge gave on the answers that both judged."""
     n: int
     """Labels that can be matched: of the same check, on the same item of the same answer. Claims
-    are matched by their text, as two judges may take a text apart in two ways."""
+    are matched by their text, because two judges may split a text differently."""
     questions: int
-    """Questions that these n belong to: what was drawn, so what the interval rests on."""
+    """Questions that these n belong to: the units of the interval."""
     agreed: int
     shares: Mapping[int, tuple[float, float]]
     """Base rates: label -> the share of the n that each judge gave it."""
@@ -503,49 +488,49 @@ class CheckAgreement:
     """95 % interval over questions; None where there is none."""
     high: float | None
     undefined: str | None
-    """Why there is no kappa: `one_label` (both gave all n the same), `other_claims` (none has the
-    same text), `nothing_in_common`, `not_asked`, or the `Status` of the judge who gave no label.
-    Or why it says nothing: `one_constant`, as against one label only it is always 0."""
+    """Why there is no kappa: `one_label` (both gave all n the same), `other_claims` (no claim has
+    the same text), `nothing_in_common`, `not_asked`, or the `Status` of the judge that gave no
+    label. Or why it is not informative: `one_constant`, as kappa is then always 0."""
     lacking: str | None = None
-    """The judge who gave no label, where it is one of the two."""
+    """The judge that gave no label, if any."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What one judge's scores say where some judge's scores gave a finding."""
+    """What one judge's scores say about the subject of a finding."""
 
     judge: str
     holds: bool
     """The finding is this judge's too."""
     verdict: str
-    """A `Verdict` on the difference, a `Trust` in the metric; empty where it is neither."""
+    """A `Conclusion` on the difference or a `Trust` in the metric; empty where neither applies."""
     number: float | None
     """The mean difference, or the AUC."""
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """A finding that rests on what a judge said, under each judge."""
+class FindingByJudge:
+    """A finding that rests on a judge's labels, under each judge."""
 
     finding: Finding
-    """As the first judge under whom it holds has it."""
+    """As given by the first judge under which it holds."""
     readings: tuple[Reading, ...]
     """In the order of `Judges.compared`."""
 
     @property
     def judges(self) -> tuple[str, ...]:
-        """Under whom it holds."""
+        """The judges under which it holds."""
         return tuple(reading.judge for reading in self.readings if reading.holds)
 
     @property
     def others(self) -> tuple[str, ...]:
-        """Under whom it does not."""
+        """The judges under which it does not hold."""
         return tuple(reading.judge for reading in self.readings if not reading.holds)
 
 
 @dataclass(frozen=True, slots=True)
 class Judges:
-    """What two or more judges say of one study."""
+    """What two or more judges say about one study."""
 
     names: tuple[str, ...]
     """The one whose report this is, then the others."""
@@ -562,63 +547,10 @@ class Judges:
     """Runs of the report."""
     of_questions: int
     uncommon: tuple[str, ...]
-    """Metrics that rest on a judge and that not each of `compared` has scored: left out."""
-    claims: tuple[Claim, ...]
+    """Metrics that rest on a judge and that not every one of `compared` has scored: left out."""
+    findings: tuple[FindingByJudge, ...]
     free: int
-    """Findings of the report that rest on no judge: the same under each, and not counted."""
-
-
-__all__ = [
-    "Analysis",
-    "Attribution",
-    "Change",
-    "CheckAgreement",
-    "Claim",
-    "Confounded",
-    "Contrast",
-    "Counterfactual",
-    "Curve",
-    "CurvePoint",
-    "Difference",
-    "Family",
-    "Finding",
-    "Interaction",
-    "Judges",
-    "McNemar",
-    "MeanCell",
-    "MetricMeans",
-    "MetricTrust",
-    "MissingRun",
-    "OutcomeRow",
-    "Outcomes",
-    "PassageChange",
-    "Passages",
-    "Reading",
-    "RetrievalFacts",
-    "RunSummary",
-    "Severity",
-    "Split",
-    "Suspect",
-    "Transition",
-    "Trust",
-    "Verdict",
-]
-
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """How many tests were made, and what that asks of each."""
-
-    tests: int
-    primary: int
-    alpha: float
-    smallest_p: float | None
-    """The smallest p that any test of the family could reach."""
-
-    @property
-    def level(self) -> float:
-        """What the strongest of the tests must fall under."""
-        return self.alpha / max(1, self.tests - self.primary)
+    """Findings of the report that rest on no judge: the same under each, and not compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -632,7 +564,7 @@ class Analysis:
     outcomes: Outcomes
     means: tuple[MetricMeans, ...]
     contrasts: tuple[Contrast, ...]
-    """All fair ones, or those of the view where a baseline or factor narrows it."""
+    """All of them, or those in view where a baseline or factor narrows it."""
     confounded: tuple[Confounded, ...]
     repeats: tuple[tuple[str, str], ...]
     """Pairs of runs with equal factors."""
@@ -650,7 +582,7 @@ class Analysis:
     baseline: str | None = None
     factor: str | None = None
     clusters: int | None = None
-    """Clusters (documents) that questions were drawn in for every contrast; None where each
-    question was drawn by itself."""
+    """Number of clusters (documents) in which questions were sampled; None where questions are
+    independent."""
     judges: Judges | None = None
-    """What other judges say of the same answers; None where but one has judged them."""
+    """What other judges say about the same answers; None with a single judge."""

@@ -1,4 +1,4 @@
-"""What analysis is given: runs, questions, scores and outcomes, joined by key."""
+"""The input of analysis: runs, questions, scores and outcomes, joined by key."""
 
 import math
 from collections import Counter, defaultdict
@@ -8,24 +8,30 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.records import Floats, Layer, Question, Response, Score, Status, Verdict
+from harness.records import (
+    PASSAGES_FROM,
+    Floats,
+    Layer,
+    Question,
+    Response,
+    Score,
+    Status,
+    Verdict,
+)
 from harness.text import natural
 
 RIGHT = "right"
-"""The name under which right/wrong stands wherever metrics are listed."""
+"""The name of right/wrong wherever metrics are listed."""
 
 ANSWER_MATCH = "answer_match"
-"""The metric that says right or wrong where no person has."""
-
-PASSAGES_FROM = "passages_from"
-"""The leaf that names the run whose passages a run was given."""
+"""The metric that decides right or wrong where no person graded."""
 
 UNTESTED = frozenset({"retrieval_seconds", "generation_seconds", "seconds", "passages_returned"})
-"""Metrics whose differences are shown and never tested, so that no family counts them.
+"""Metrics whose differences are shown but never tested, so that they are in no family.
 
-All questions of a run share one machine at one moment: however many they are, a difference in
-seconds may be that of the moment. How many passages come back changes by construction with what
-asks for them."""
+All questions of a run share one machine at one moment: a difference in seconds may be due to that
+moment, however many questions there are. The number of passages returned changes by construction
+with the settings that ask for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +51,7 @@ class RunFacts:
     dot belongs to that group."""
 
     inactive: frozenset[str] = frozenset()
-    """Groups or leaves that another setting switches off: no factors."""
+    """Groups or leaves that another setting switches off: they are not factors."""
 
     corpus: str = ""
     """Fingerprint of the corpus; runs over another corpus are never compared."""
@@ -57,27 +63,27 @@ class RunFacts:
     """Ids of the questions that were asked; None where all were."""
 
     refused: frozenset[str] = frozenset()
-    """Ids of the questions that were answered by a refusal, in some repeat."""
+    """Ids of the questions that were answered by a refusal in some repeat."""
 
     partial: bool = False
     part: tuple[int, int] | None = None
     """Of a partial run: questions that were asked, and those of the test set."""
 
     notes: tuple[str, ...] = ()
-    """What a reader must know, such as "ignores_prompts"."""
+    """Remarks on the run for the reader, such as "ignores_prompts"."""
 
     overrides: tuple[str, ...] = ()
-    """The words that made this run beside `variant=...`, as they were typed."""
+    """The override words of this run beside `variant=...`, as they were typed."""
 
     scored_by: Mapping[str, str] = field(default_factory=dict)
-    """Metric -> fingerprint of the judge and prompts behind it; a metric whose fingerprint
-    differs between two runs is not compared."""
+    """Metric -> fingerprint of its judge and prompts; a metric whose fingerprint differs between
+    two runs is not compared."""
 
     generator: str | None = None
-    """The model that answers, where one does: to see whether a judge is of its family."""
+    """The model that answers, if any: to see whether the judge is of the same family."""
 
     judge: str | None = None
-    """The model that judged, where one did."""
+    """The model that judged, if any."""
 
     @property
     def passages_from(self) -> str | None:
@@ -93,14 +99,40 @@ class MetricFacts:
     name: str
     layer: Layer
     higher_is_better: bool | None = True
-    """None where neither is: the share of refusals, say."""
+    """None where neither direction is better, as for the share of refusals."""
     bounded: bool = True
     """Scores lie in [0, 1]; seconds and tokens do not."""
 
 
+@dataclass(frozen=True, slots=True)
+class Primary:
+    """A test that the study declared before collecting."""
+
+    factor: str
+    metric: str
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to analyse, and which part to show."""
+
+    baseline: str | None = None
+    """A run: only its contrasts are shown, with it on the left. The family is not narrowed."""
+    factor: str | None = None
+    """Only this factor's contrasts are shown. The family is not narrowed."""
+    alpha: float = 0.05
+    power: float = 0.8
+    primary: tuple[Primary, ...] = ()
+    clusters: Mapping[str, str] = field(default_factory=dict)
+    """Question id -> its cluster (document); a question that is absent is a cluster by itself."""
+    flips: int = 9_999
+    """Random sign flips where there are too many to enumerate all."""
+    seed: int = 0
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoreCube:
-    """Scores of runs x questions x metrics, the mean over repeats taken already."""
+    """Scores of runs x questions x metrics, each the mean over repeats."""
 
     runs: tuple[str, ...]
     questions: tuple[str, ...]
@@ -113,8 +145,8 @@ class ScoreCube:
     """(runs, questions, metrics): the smallest denominator among the repeats; nan where unknown."""
 
     statuses: NDArray[np.object_]
-    """(runs, questions, metrics): `ok` where there is a value, else why there is none;
-    the empty text where there was no row."""
+    """(runs, questions, metrics): `ok` where there is a value, else the reason why there is none;
+    the empty string where there was no row."""
 
     binary: tuple[bool, ...]
     """(metrics,): whether each single score was 0 or 1, before repeats were averaged."""
@@ -122,14 +154,14 @@ class ScoreCube:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RightWrong:
-    """Which answers were right, and who says so."""
+    """Which answers were right, and by which source."""
 
     values: Floats
-    """(runs, questions): 1 right, 0 wrong, the mean over repeats; nan where nobody can say.
-    A question that the system failed on counts as wrong."""
+    """(runs, questions): 1 right, 0 wrong, the mean over repeats; nan where unknown.
+    A question on which the system failed counts as wrong."""
 
     origins: NDArray[np.object_]
-    """(runs, questions): `grade`, `answer_match`, `error`, or the empty text where there is none.
+    """(runs, questions): `grade`, `answer_match`, `error`, or the empty string where unknown.
     Where repeats differ: `grade` before `answer_match` before `error`."""
 
     errors: NDArray[np.int64]
@@ -138,7 +170,7 @@ class RightWrong:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StudyTable:
-    """All that a report rests on. `harness.analysis.study_table` builds it."""
+    """Everything that a report rests on; `study_table` builds it."""
 
     runs: tuple[RunFacts, ...]
     """In the study's order."""
@@ -152,75 +184,54 @@ class StudyTable:
     """(run, question id) -> its repeats in order; absent where it was not asked."""
 
     verdicts: Mapping[str, tuple[Verdict, ...]] = field(default_factory=dict)
-    """Run -> one judge's verdicts; may be empty, what needs them is then not said."""
-
-
-ORIGINS = ("error", "answer_match", "grade")
-"""Who says right or wrong, weakest first."""
+    """Run -> one judge's verdicts; may be empty, and what needs them is then left out."""
 
 
 @dataclass(frozen=True, slots=True)
-class Primary:
-    """A test that the study declared before collecting."""
+class StudyRows:
+    """The rows that a study's table is joined from."""
 
-    factor: str
-    metric: str
+    runs: Sequence[RunFacts]
+    """In the study's order."""
+
+    questions: Sequence[Question]
+    """Those of the test set."""
+
+    metrics: Sequence[MetricFacts]
+    """Those that `scores` may name."""
+
+    scores: Mapping[str, Iterable[Score]]
+    """Run -> its rows, of one judge and of none."""
+
+    responses: Mapping[str, Iterable[Response]]
+    """Run -> its rows."""
+
+    grades: Mapping[tuple[str, str, int], int | None] = field(default_factory=dict)
+    """(run, question id, repeat) -> 1 right, 0 wrong, by a person; None where a person could not
+    decide, which leaves the answer ungraded whatever `answer_match` says."""
+
+    verdicts: Mapping[str, Iterable[Verdict]] = field(default_factory=dict)
+    """Run -> its rows, of one judge."""
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How to analyse, and what to show."""
-
-    baseline: str | None = None
-    """A run: only its contrasts are shown, with it on the left. The family stays whole."""
-    factor: str | None = None
-    """Only this factor's contrasts are shown. The family stays whole."""
-    alpha: float = 0.05
-    power: float = 0.8
-    primary: tuple[Primary, ...] = ()
-    clusters: Mapping[str, str] = field(default_factory=dict)
-    """Question id -> the cluster (document) it is drawn with; absent: a cluster of its own."""
-    flips: int = 9_999
-    """Sign flips where enumerating all of them is too much."""
-    seed: int = 0
-
-
-def study_table(
-    facts: Sequence[RunFacts],
-    questions: Sequence[Question],
-    metrics: Sequence[MetricFacts],
-    scores: Mapping[str, Iterable[Score]],
-    responses: Mapping[str, Iterable[Response]],
-    grades: Mapping[tuple[str, str, int], int | None] | None = None,
-    verdicts: Mapping[str, Iterable[Verdict]] | None = None,
-) -> StudyTable:
+def study_table(rows: StudyRows) -> StudyTable:
     """Join everything a report rests on.
 
-    Args:
-        facts: The runs, in the study's order.
-        questions: Those of the test set.
-        metrics: Those that `scores` may name.
-        scores: Run -> its rows, of one judge and of none.
-        responses: Run -> its rows.
-        grades: (run, question id, repeat) -> 1 right, 0 wrong, by a person; None where a person
-            looked and could not tell, so that nobody and nothing decides.
-        verdicts: Run -> its rows, of one judge.
-
     Raises:
-        ValueError: A row stands twice, or names a run, question or metric that is not there.
+        ValueError: A row occurs twice, or names an unknown run, question or metric.
     """
-    names = unique("run", [run.name for run in facts])
-    ordered = tuple(sorted(questions, key=lambda question: natural(question.id)))
-    ids = unique("question", [question.id for question in ordered])
-    kept: dict[str, list[Score]] = {run: list(rows) for run, rows in scores.items()}
-    by_cell = responses_by_cell(names, ids, responses)
+    runs = unique("run", [run.name for run in rows.runs])
+    questions = tuple(sorted(rows.questions, key=lambda question: natural(question.id)))
+    ids = unique("question", [question.id for question in questions])
+    scores: dict[str, list[Score]] = {run: list(own) for run, own in rows.scores.items()}
+    responses = responses_by_cell(runs, ids, rows.responses)
     return StudyTable(
-        runs=tuple(facts),
-        questions=ordered,
-        scores=score_cube(names, ids, metrics, kept),
-        right=right_wrong(names, ids, by_cell, kept, grades or {}),
-        responses=by_cell,
-        verdicts={run: tuple(rows) for run, rows in (verdicts or {}).items()},
+        runs=tuple(rows.runs),
+        questions=questions,
+        scores=score_cube(runs, ids, rows.metrics, scores),
+        right=right_wrong(runs, ids, responses, scores, rows.grades),
+        responses=responses,
+        verdicts={run: tuple(own) for run, own in rows.verdicts.items()},
     )
 
 
@@ -236,7 +247,7 @@ def score_cube(
     at = (
         places(runs, [run for run, _ in rows], "run"),
         places(questions, [row.question_id for _, row in rows], "question"),
-        places(metric_names(metrics), [row.metric for _, row in rows], "metric"),
+        places([metric.name for metric in metrics], [row.metric for _, row in rows], "metric"),
     )
     cells = np.ravel_multi_index(at, shape) if rows else np.zeros(0, np.int64)
     check_once(cells, rows)
@@ -247,12 +258,12 @@ def score_cube(
     total = np.bincount(cells[scored], values[scored], size).astype(np.float64)
     means = divide(total, count)
     if (count > 1).any():
-        # neither the order in which repeats were summed nor how many there are may part equals
+        # equal means must stay equal whatever the order and the number of the repeats
         means = np.round(means, 12)
     units = np.full(size, np.nan)
     np.fmin.at(units, cells, column([row.units for _, row in rows]))
     statuses = np.full(size, "", dtype=object)
-    # where repeats differ in their reason the first stands, so it is written last
+    # where repeats differ in their reason the first counts, so it is written last
     reasons = np.array([row.status for _, row in rows], dtype=object)
     statuses[cells[~scored][::-1]] = reasons[~scored][::-1]
     statuses[count > 0] = Status.OK.value
@@ -268,18 +279,13 @@ def score_cube(
     )
 
 
-def metric_names(metrics: Sequence[MetricFacts]) -> list[str]:
-    """Return the metrics' names."""
-    return [metric.name for metric in metrics]
-
-
 def column(values: Sequence[float | None]) -> Floats:
     """Return numbers as an array, None as nan."""
     return np.array([np.nan if value is None else value for value in values], np.float64)
 
 
 def places(names: Sequence[str], wanted: Sequence[str], kind: str) -> NDArray[np.int64]:
-    """Return where each name stands; a row that names nothing known must not vanish."""
+    """Return each name's index; refuse unknown names, so that no row is lost."""
     table = {name: at for at, name in enumerate(names)}
     strangers = set(wanted) - table.keys()
     if strangers:
@@ -288,7 +294,7 @@ def places(names: Sequence[str], wanted: Sequence[str], kind: str) -> NDArray[np
 
 
 def check_once(cells: NDArray[np.int64], rows: Sequence[tuple[str, Score]]) -> None:
-    """Refuse two scores for one repeat of one cell: neither is the right one."""
+    """Refuse two scores for one repeat of one cell."""
     keys = np.stack([cells, np.array([row.repeat for _, row in rows], np.int64)])
     _, first = np.unique(keys, axis=1, return_index=True)
     if first.size < len(rows):
@@ -298,6 +304,10 @@ def check_once(cells: NDArray[np.int64], rows: Sequence[tuple[str, Score]]) -> N
         )
 
 
+ORIGINS = ("error", "answer_match", "grade")
+"""Sources of right and wrong, weakest first."""
+
+
 def right_wrong(
     runs: Sequence[str],
     questions: Sequence[str],
@@ -305,7 +315,7 @@ def right_wrong(
     scores: Mapping[str, Iterable[Score]],
     grades: Mapping[tuple[str, str, int], int | None],
 ) -> RightWrong:
-    """Say which answers were right: by a person, else by `answer_match`; a failure is wrong."""
+    """Decide which answers were right: by a person, else by `answer_match`; a failure is wrong."""
     matches = {
         (run, row.question_id, row.repeat): row.value
         for run, rows in scores.items()
@@ -350,15 +360,76 @@ def responses_by_cell(
 
 
 def unique(kind: str, names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names, each of which must stand once."""
+    """Return the names, each of which must occur once."""
     doubled = [name for name, count in Counter(names).items() if count > 1]
     if doubled:
-        raise ValueError(f"{kind} stands twice: {', '.join(doubled)}")
+        raise ValueError(f"{kind} occurs twice: {', '.join(doubled)}")
     return tuple(names)
 
 
 def divide(total: Floats, count: NDArray[np.int64]) -> Floats:
-    """Return the means, nan where nothing was counted."""
+    """Return the means; nan where the count is 0."""
     means = np.full(total.shape, np.nan)
     np.divide(total, count, out=means, where=count > 0)
     return means
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measure:
+    """One metric over all runs, or right/wrong as if it were one."""
+
+    facts: MetricFacts
+    values: Floats
+    """(runs, questions), nan where NA."""
+    units: Floats
+    """(runs, questions), nan where unknown."""
+    binary: bool
+
+    @property
+    def name(self) -> str:
+        """The metric's name."""
+        return self.facts.name
+
+    @property
+    def tested(self) -> bool:
+        """Whether a difference in it is tested against chance."""
+        return self.name not in UNTESTED
+
+    @property
+    def direction(self) -> int:
+        """-1 where lower is better, else 1."""
+        return -1 if self.facts.higher_is_better is False else 1
+
+
+def measures(study: StudyTable) -> tuple[Measure, ...]:
+    """List what is compared: right/wrong first, then the metrics.
+
+    `answer_match` is left out where right/wrong is the same thing: it is tested once.
+    """
+    cube, right = study.scores, study.right
+    found = []
+    if not np.isnan(right.values).all():
+        facts = MetricFacts(RIGHT, Layer.OVERALL)
+        found.append(Measure(facts, right.values, np.full(right.values.shape, np.nan), True))
+    graded = bool((right.origins == "grade").any())
+    for at, facts in enumerate(cube.metrics):
+        if facts.name != ANSWER_MATCH or graded or not found:
+            values, units = cube.values[:, :, at], cube.units[:, :, at]
+            found.append(Measure(facts, values, units, cube.binary[at]))
+    return tuple(found)
+
+
+def asked(study: StudyTable) -> NDArray[np.bool_]:
+    """Return (runs, questions): whether the run was asked the question."""
+    return np.array(
+        [
+            [run.asked is None or question.id in run.asked for question in study.questions]
+            for run in study.runs
+        ],
+        dtype=bool,
+    ).reshape(len(study.runs), len(study.questions))
+
+
+def named(names: Sequence[str], mask: NDArray[np.bool_]) -> tuple[str, ...]:
+    """Return the names where the mask is true."""
+    return tuple(names[at] for at in np.flatnonzero(mask).tolist())

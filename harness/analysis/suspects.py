@@ -1,6 +1,5 @@
-"""Verdicts that a person should look at, and answers that rest on a caption graded wrong."""
+"""What a person should review: verdicts that contradict the text, answers from wrong captions."""
 
-import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,13 +7,16 @@ from dataclasses import dataclass
 from harness.analysis.results import Suspect
 from harness.analysis.study_table import StudyTable
 from harness.records import Label, Response, Verdict
+from harness.text import claim_key, ngrams
 
 CLAIMS = {"response": "claims_response", "reference": "claims_reference"}
+"""A text that is split into claims -> the check that splits it."""
+
 ALIKE = 0.9
-"""Share of two claims' character pairs from which they say the same."""
+"""Share of common character pairs from which two claims are the same."""
 
 SHORTEST = 8
-"""Characters below which a claim stands in a passage by accident."""
+"""Characters below which a claim may occur in a passage by accident."""
 
 Texts = Mapping[int, str]
 
@@ -32,7 +34,7 @@ def suspects(study: StudyTable) -> tuple[Suspect, ...]:
 
 
 def by_response(verdicts: Iterable[Verdict]) -> dict[tuple[str, int], list[Verdict]]:
-    """Group verdicts by the response that they are about."""
+    """Return the verdicts by question and repeat."""
     rows = defaultdict(list)
     for verdict in verdicts:
         rows[verdict.question_id, verdict.repeat].append(verdict)
@@ -40,7 +42,7 @@ def by_response(verdicts: Iterable[Verdict]) -> dict[tuple[str, int], list[Verdi
 
 
 def of_response(run: str, response: Response, verdicts: Sequence[Verdict]) -> Iterator[Suspect]:
-    """Yield what is suspect about one response."""
+    """Yield the suspect verdicts on one response."""
     for side, source in CLAIMS.items():
         claims = {v.item: v.text for v in verdicts if v.check == source and v.text is not None}
         judged = [
@@ -66,11 +68,11 @@ def of_response(run: str, response: Response, verdicts: Sequence[Verdict]) -> It
 def verbatim(
     judged: Iterable[Verdict], claims: Texts, response: Response
 ) -> Iterator[tuple[Verdict, str]]:
-    """Yield verdicts of not entailed on claims that stand word for word in what was judged."""
-    doubted = [row for row in judged if row.label != Label.ENTAILED]
-    texts = [even(passage.text) for passage in response.passages] if doubted else []
-    for row in doubted:
-        claim = even(claims[row.item])
+    """Yield verdicts of not entailed on claims that occur literally in the text judged."""
+    negative = [row for row in judged if row.label != Label.ENTAILED]
+    texts = [claim_key(passage.text) for passage in response.passages] if negative else []
+    for row in negative:
+        claim = claim_key(claims[row.item])
         if len(claim) < SHORTEST:
             continue
         against = texts if row.against < 0 else texts[row.against : row.against + 1]
@@ -92,15 +94,9 @@ def disagreeing(judged: Sequence[Verdict], claims: Texts) -> Iterator[tuple[Verd
         place.append(row)
 
 
-def even(text: str) -> str:
-    """Return a text without blanks and closing stops, width and case evened out."""
-    return "".join(unicodedata.normalize("NFKC", text).casefold().split()).strip(".。")
-
-
-def bigrams(text: str) -> frozenset[str]:
-    """Return a text's pairs of neighbouring characters."""
-    letters = even(text)
-    return frozenset(letters[at : at + 2] for at in range(len(letters) - 1))
+def bigrams(claim: str) -> frozenset[str]:
+    """Return a claim's pairs of neighbouring characters."""
+    return ngrams(claim_key(claim), 2)
 
 
 def overlap(one: frozenset[str], other: frozenset[str]) -> float:
@@ -109,25 +105,25 @@ def overlap(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 CHECK = "response_in_passages"
-"""The check that holds each claim of the response against each passage."""
+"""The check of each claim of the response against each passage."""
 
 
 @dataclass(frozen=True, slots=True)
 class OnWrongCaption:
-    """An answer of which at least one claim has no support but wrong captions."""
+    """An answer with at least one claim that only wrong captions support."""
 
     question_id: str
     repeat: int
     figures: tuple[str, ...]
     """Ids of the caption passages, in rank order."""
     claims: tuple[str, ...]
-    """The claims that every passage which entails them is one of these captions."""
+    """The claims that are entailed by these captions and by no other passage."""
     supported: int
     """Claims of the answer that any passage entails."""
 
     @property
     def only(self) -> bool:
-        """Whether nothing else supports the answer: each supported claim is one of `claims`."""
+        """Whether nothing else supports the answer: every supported claim is one of `claims`."""
         return len(self.claims) == self.supported
 
 
@@ -137,8 +133,8 @@ def on_wrong_captions(
     """Return the answers of one run that rest on captions graded wrong, in the run's order.
 
     A claim rests on them where at least one passage entails it and every passage that does is
-    a retrieved caption graded wrong. A claim that no passage entails rests on nothing here: the
-    model said it of itself. Where an index puts a page's text in front of a caption
+    a retrieved caption graded wrong. A claim that no passage entails does not count: it is the
+    model's own. Where an index puts a page's text in front of a caption
     (`index.contents=ctx`), that text is part of the same passage, and the judge cannot tell
     which of the two it read: the answer *may* then rest on the text.
 
@@ -161,7 +157,7 @@ def on_wrong_captions(
 
 
 def resting(
-    response: Response, entailed: "dict[int, list[Verdict]]", wrong: Collection[str]
+    response: Response, entailed: dict[int, list[Verdict]], wrong: Collection[str]
 ) -> OnWrongCaption | None:
     """Return how an answer rests on wrong captions, None where it does not."""
     bad = {

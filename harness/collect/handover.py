@@ -13,15 +13,9 @@ from typing import Any
 
 from harness.config.factors import Factors
 from harness.errors import ConfigError, RunError
-from harness.records import Answer, Question, Response
+from harness.records import PASSAGES_FROM, Answer, Question, Response, acts_after_retrieval
 from harness.store import Run, chosen_runs
 from harness.systems import Found, Provenance
-
-LEAF = "passages_from"
-"""The factor that names the run whose passages were used."""
-
-READERS = ("prompt", "chat")
-"""Groups of factors that act after retrieval; all others shape the passages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +71,12 @@ class Handover:
         source_version, version = leaves.pop("version", None), variant.leaves.get("version")
         if version is not None:
             leaves["version"] = version
-        inactive = {n for n in source["inactive"] if not acts_after_retrieval(n) and n != LEAF}
+        inactive = {n for n in source["inactive"] if not acts_after_retrieval(n)} - {PASSAGES_FROM}
         inactive |= {name for name in variant.inactive if acts_after_retrieval(name)}
-        inactive |= {LEAF} if version == source_version else set()
+        inactive |= {PASSAGES_FROM} if version == source_version else set()
         return Factors(
             choices={n: str(v) for n, v in combined(source["choices"], variant.choices).items()},
-            leaves={**leaves, LEAF: self.run.name},
+            leaves={**leaves, PASSAGES_FROM: self.run.name},
             inactive=tuple(sorted(inactive)),
         )
 
@@ -122,15 +116,6 @@ def combined(source: Mapping[str, object], variant: Mapping[str, object]) -> dic
     return {name: value for name, value in source.items() if not acts_after_retrieval(name)} | {
         name: value for name, value in variant.items() if acts_after_retrieval(name)
     }
-
-
-def acts_after_retrieval(name: str) -> bool:
-    """Say whether a factor acts on the answer but not on the passages.
-
-    >>> [acts_after_retrieval(name) for name in ("prompt", "chat.model", "top_k")]
-    [True, True, False]
-    """
-    return name.partition(".")[0] in READERS
 
 
 def check_one_embedder(variant: Factors, source: Mapping[str, Any]) -> None:

@@ -8,7 +8,7 @@ from harness.config.command import WIDTH, wrapped
 from harness.config.paths import study_path, user_path
 from harness.config.schema import Evaluate
 from harness.evaluate.request import EvaluationRequest, read_request, responses_to_score
-from harness.judge import ChatJudge, Planned, checks_for
+from harness.judge import ChatJudge, PlannedCall, checks_for
 from harness.llm import Calls, Price, Remote, Usual
 from harness.metrics import METRICS
 from harness.store import chosen_runs
@@ -75,16 +75,16 @@ def estimate(settings: Evaluate) -> Bill:
     folder = user_path(settings.root) / ".cache" if settings.cache != "off" else None
     with closing(Calls(folder, "read")) as calls:
         cases = [row.case for row in answered]
-        planned = settings.judge.planned(cases, request.checks, calls, request.custom_checks)
-    by_run: dict[str, list[Planned]] = {run.name: [] for run in runs}
+        planned = settings.judge.planned_calls(cases, request.checks, calls, request.custom_checks)
+    by_run: dict[str, list[PlannedCall]] = {run.name: [] for run in runs}
     for row, needed in zip(answered, planned, strict=True):
         by_run[row.run.name] += needed
     rows = [
-        (run, metric, totals(one for one in found if one.check in checks))
+        (run, metric, call_totals(one for one in found if one.check in checks))
         for run, found in by_run.items()
         for metric, checks in checks_by_metric(request).items()
     ]
-    return Bill(tuple(rows), totals(one for found in by_run.values() for one in found))
+    return Bill(tuple(rows), call_totals(one for found in by_run.values() for one in found))
 
 
 def checks_by_metric(request: EvaluationRequest) -> dict[str, tuple[str, ...]]:
@@ -94,7 +94,7 @@ def checks_by_metric(request: EvaluationRequest) -> dict[str, tuple[str, ...]]:
     return {name: needed for name, needed in checks.items() if needed}
 
 
-def totals(planned: Iterable[Planned]) -> CallTotals:
+def call_totals(planned: Iterable[PlannedCall]) -> CallTotals:
     """Return the totals of these calls, identical calls counted once."""
     distinct = {row.key: row for row in planned}.values()
     sent = [row for row in distinct if not row.known]

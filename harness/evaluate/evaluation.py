@@ -28,7 +28,7 @@ from harness.evaluate.request import (
 from harness.evaluate.summary import FAILED, Evaluation, RunOutcome
 from harness.judge import Judge
 from harness.llm import Calls
-from harness.metrics import METRICS, OF_THE_RESPONSE, Scored, assemble, custom_check_score
+from harness.metrics import METRICS, OF_THE_RESPONSE, MetricValue, assemble, custom_check_score
 from harness.records import LOST, Score, Status, Verdict
 from harness.store import Run, chosen_runs, finished_runs
 from harness.store.provenance import now
@@ -52,7 +52,7 @@ class RunVerdicts:
 
 
 def evaluate(settings: Evaluate, advance: Advance) -> Evaluation:
-    """Write verdicts and scores of every run chosen; return what came of it and what it took.
+    """Write verdicts and scores of every run chosen; return the outcome and the calls it took.
 
     All responses of all runs go to the judge together, so that identical calls are made once.
     Existing labels are never replaced by NA; labels made under other settings are replaced only
@@ -170,11 +170,11 @@ def score_response(
     """Return a row for each metric: a value, or NA with its reason."""
     evidence = assemble(one.response, one.question, verdicts)
     scores = [
-        (name, METRICS[name].score(evidence), METRICS[name].judged) for name in request.metrics
+        (name, METRICS[name].score(evidence), METRICS[name].needs_judge) for name in request.metrics
     ]
     for check in request.custom_checks:
         rows = [verdict for verdict in verdicts if verdict.check == check.name]
-        not_answered = Scored(None, None, Status.NOT_ANSWERED)
+        not_answered = MetricValue(None, None, Status.NOT_ANSWERED)
         scores.append((check.name, not_answered if one.failed else custom_check_score(rows), True))
     return [
         Score(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from harness.errors import RunError
-from harness.metrics.metric import AXES
+from harness.metrics.evidence import AXES
 from harness.records import LOST, Score, Status, Verdict
 from harness.store import Run
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.records import EvidencePlace
-from harness.text import stem
+from harness.text import document_name
 
 log = logging.getLogger(__name__)
 
@@ -30,12 +30,14 @@ class EvidencePages:
     """
 
     def __init__(self, files: Mapping[str, Path]) -> None:
-        self.files = {stem(n): file for n, file in files.items() if file.suffix.lower() == ".pdf"}
+        self.files = {
+            document_name(n): file for n, file in files.items() if file.suffix.lower() == ".pdf"
+        }
         self.picture = lru_cache(maxsize=64)(self.draw)
 
     def file(self, document: str) -> Path | None:
         """Return the file of a document, which evidence may name with folder and extension."""
-        return self.files.get(stem(document))
+        return self.files.get(document_name(document))
 
     def draw(self, document: str, page: int, quotes: tuple[str, ...] = ()) -> bytes | None:
         """Return a page as PNG, with the quotes marked that are found on it."""

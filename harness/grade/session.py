@@ -16,7 +16,6 @@ from harness.questions import (
     Gradebook,
     Subject,
     current_grades,
-    folded,
     question_sha256,
     read_testset,
     response_sha256,
@@ -26,6 +25,7 @@ from harness.questions.grades import G
 from harness.records import Grade, Question, Response
 from harness.store import Run, chosen_runs
 from harness.studies.graders import model_names
+from harness.text import fold_name
 
 log = logging.getLogger(__name__)
 
@@ -175,7 +175,7 @@ def captions_of(runs: Sequence[Run]) -> dict[Subject, GivenCaption]:
 
 def check_grader(session: GradingSession) -> None:
     """Raise where the grader has the name of the study's judge or generator."""
-    if folded(session.grader) in map(folded, session.model_names):
+    if fold_name(session.grader) in map(fold_name, session.model_names):
         raise ConfigError(
             f"grader={session.grader} is this study's judge or generator: its grades would be no "
             "evidence about its own metrics; give grader=<your name>"
@@ -184,9 +184,9 @@ def check_grader(session: GradingSession) -> None:
 
 def warn_of_model_grades(session: GradingSession, grades: Sequence[Grade | CaptionGrade]) -> None:
     """Warn of grades by a judge or generator, which will not count."""
-    names = set(map(folded, session.model_names))
+    names = set(map(fold_name, session.model_names))
     for grader in dict.fromkeys(grade.grader for grade in grades):
-        if folded(grader) in names:
+        if fold_name(grader) in names:
             log.warning(
                 "'%s' is this study's judge or generator: its grades are kept, but the report "
                 "does not use them as evidence about metrics",

@@ -19,8 +19,9 @@ from harness.questions import (
     subject_of,
 )
 from harness.records import Grade
-from harness.render.plain import plain
+from harness.render.printable import plain
 from harness.store.provenance import now
+from harness.text import fold_name
 
 COLUMNS = (
     *("question_id", "question", "reference", "response", "grade", "note", "grader", "time"),
@@ -107,7 +108,7 @@ def read_table(file: Path, known: Iterable[Grade], grader: str) -> list[Grade]:
 
 def grade_from_row(row: FileRow, grader: str) -> Grade:
     """Return the grade of a row, or raise naming the line and the cell that is wrong."""
-    word = row.required("grade").strip().casefold()
+    word = fold_name(row.required("grade"))
     if word not in READ:
         raise row.error(f"'grade' must be 1, 0 or unclear, found {word!r}")
     return Grade(

@@ -1,11 +1,17 @@
 """Judges: they answer small discrete questions about a response, and never score it."""
 
-from harness.judge.call_estimate import Planned
-from harness.judge.cases import Case
+from harness.judge.call_estimate import PlannedCall
 from harness.judge.chat_judge import ChatJudge
-from harness.judge.checks import CHECKS, Check, checks_for
-from harness.judge.contract import Judge, Measured, OnDone
-from harness.judge.custom_checks import CustomCheck, custom_layers, read_check
+from harness.judge.checks import (
+    CHECKS,
+    Case,
+    Check,
+    CustomCheck,
+    checks_for,
+    custom_layers,
+    read_check,
+)
+from harness.judge.contract import Judge, JudgeAccuracy, OnDone
 from harness.judge.overlap_judge import OverlapJudge
 
 JUDGES: dict[str, type[Judge]] = {"overlap": OverlapJudge, "chat": ChatJudge}
@@ -18,10 +24,10 @@ __all__ = [
     "Check",
     "CustomCheck",
     "Judge",
-    "Measured",
+    "JudgeAccuracy",
     "OnDone",
     "OverlapJudge",
-    "Planned",
+    "PlannedCall",
     "checks_for",
     "custom_layers",
     "read_check",

@@ -1,38 +1,38 @@
-"""Asking until a reply can be read: more room, one repair, one fresh try, then the reason."""
+"""Asking until a reply can be read: more room, one repair, one fresh call, then the reason."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from harness.errors import BudgetError, ContextOverflowError, EndpointError
-from harness.judge.cases import Finding
+from harness.judge.jobs import JobAnswer
 from harness.judge.reply import UnreadableReply
 from harness.llm import Calls, Chat, Completion, Message, Outcome, Request
 from harness.records import Status
 
 MORE_ROOM = 4
-"""A reply that was cut is asked for again with so many times the room."""
+"""A truncated reply is requested again with this many times the tokens."""
 
 FRESH = 1000
-"""Added to the sample index of the fresh try: beyond any number of samples."""
+"""Added to the sample index of the fresh call: beyond any number of samples."""
 
 KEPT = 500
 """Characters of an unreadable reply that are kept with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class JudgeRequest:
     """A request, and how its reply is read."""
 
     request: Request
-    read: Callable[[Completion], Finding]
+    read: Callable[[Completion], JobAnswer]
     """Raises UnreadableReply."""
     repair: Callable[[str], str]
-    """What to say to the model about an error."""
+    """Error -> the message that asks the model to correct its reply."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Trouble:
-    """A request without an answer that can be used."""
+    """A request without a usable answer."""
 
     request: Request
     status: Status
@@ -40,33 +40,33 @@ class _Trouble:
     completion: Completion | None = None
 
     @property
-    def finding(self) -> Finding:
+    def answer(self) -> JobAnswer:
         if self.completion is None:
-            return Finding(error=self.status, note=self.message)
+            return JobAnswer(error=self.status, note=self.message)
         raw = self.completion.text[:KEPT]
         note = f"{self.message}; reply ({self.completion.finish_reason}): {raw}"
-        return Finding(error=self.status, note=note, call=self.completion.call)
+        return JobAnswer(error=self.status, note=note, call=self.completion.call)
 
 
-def ask_all(
-    chat: Chat, asks: Sequence[Ask], calls: Calls, tick: Callable[[], None]
-) -> list[Finding]:
-    """Return a finding for each, in order; one that could not be had says why.
+def ask_until_read(
+    chat: Chat, requests: Sequence[JudgeRequest], calls: Calls, tick: Callable[[], None]
+) -> list[JobAnswer]:
+    """Return an answer for each, in order; where there is none, it holds the reason.
 
-    Prompts that begin alike are sent one after another, for servers that keep what they read.
-    A failure of the endpoint is final: its retries are the endpoint's own affair.
+    Prompts with a common beginning are sent one after another, for servers with a prefix cache.
+    A failure of the endpoint is final: the endpoint has retried it already.
     """
-    found: dict[int, Finding | _Trouble] = {}
-    order = sorted(range(len(asks)), key=lambda index: _words(asks[index].request))
-    sent = [(index, asks[index].request) for index in order]
+    found: dict[int, JobAnswer | _Trouble] = {}
+    order = sorted(range(len(requests)), key=lambda index: _words(requests[index].request))
+    sent = [(index, requests[index].request) for index in order]
     repaired: set[int] = set()
 
     def read(place: int, outcome: Outcome) -> None:
-        """Read a reply as it arrives, while others are on their way."""
+        """Read a reply as it arrives, while others are in flight."""
         index, request = sent[place]
         if index not in found:
             tick()
-        found[index] = _read(asks[index], request, outcome)
+        found[index] = _read(requests[index], request, outcome)
 
     for how, again in _ROUNDS:
         chat.complete_all([request for _, request in sent], calls, read)
@@ -74,15 +74,15 @@ def ask_all(
             (index, another)
             for index in order
             if isinstance(trouble := found[index], _Trouble)
-            and (another := again(asks[index], trouble))
+            and (another := again(requests[index], trouble))
         ]
         if sent:
             repaired.update(index for index, _ in sent)
             calls.repairs[how] += len(sent)
     if repaired:
         calls.repairs["replies"] += len(repaired)
-    results = (found[index] for index in range(len(asks)))
-    return [result.finding if isinstance(result, _Trouble) else result for result in results]
+    results = (found[index] for index in range(len(requests)))
+    return [result.answer if isinstance(result, _Trouble) else result for result in results]
 
 
 def _words(request: Request) -> list[str]:
@@ -96,13 +96,13 @@ def status_of(error: EndpointError) -> Status:
     return Status.BUDGET if isinstance(error, BudgetError) else Status.JUDGE_FAILED
 
 
-def _read(ask: Ask, request: Request, outcome: Outcome) -> Finding | _Trouble:
+def _read(ask: JudgeRequest, request: Request, outcome: Outcome) -> JobAnswer | _Trouble:
     if isinstance(outcome, EndpointError):
         return _Trouble(request, status_of(outcome), str(outcome))
     # Half a surrogate pair can be neither sent back nor written to a table.
     outcome = replace(outcome, text=outcome.text.encode("utf-8", "replace").decode("utf-8"))
     if outcome.finish_reason == "length":
-        message = f"cut at its length of {request.max_tokens} tokens"
+        message = f"truncated at {request.max_tokens} tokens"
         return _Trouble(request, Status.CONTEXT_OVERFLOW, message, outcome)
     if not outcome.text.strip():
         return _Trouble(request, Status.JUDGE_UNPARSABLE, _empty(outcome), outcome)
@@ -116,37 +116,37 @@ def _empty(completion: Completion) -> str:
     if not completion.reasoning:
         return "the reply is empty"
     return (
-        "the reply is empty, all of it stands in the reasoning field: switch the server's "
-        "reasoning parser or the model's thinking off"
+        "the reply is empty, all text is in the reasoning field: switch off the server's "
+        "reasoning parser or the model's thinking"
     )
 
 
-def _more_room(_: Ask, trouble: _Trouble) -> Request | None:
-    if not _was_cut(trouble):
+def _more_room(_: JudgeRequest, trouble: _Trouble) -> Request | None:
+    if not _is_truncated(trouble):
         return None
     return replace(trouble.request, max_tokens=MORE_ROOM * (trouble.request.max_tokens or 0))
 
 
-def _repair(ask: Ask, trouble: _Trouble) -> Request | None:
+def _repair(ask: JudgeRequest, trouble: _Trouble) -> Request | None:
     reply = trouble.completion
-    if reply is None or _was_cut(trouble) or not reply.text.strip():
+    if reply is None or _is_truncated(trouble) or not reply.text.strip():
         return None
     turns = (Message("assistant", reply.text), Message("user", ask.repair(trouble.message)))
     return replace(trouble.request, messages=(*trouble.request.messages, *turns))
 
 
-def _fresh(ask: Ask, trouble: _Trouble) -> Request | None:
+def _fresh(ask: JudgeRequest, trouble: _Trouble) -> Request | None:
     if trouble.completion is None:
         return None
     sample = ask.request.sample + FRESH
     return replace(ask.request, sample=sample, max_tokens=trouble.request.max_tokens)
 
 
-def _give_up(_: Ask, __: _Trouble) -> Request | None:
+def _give_up(_: JudgeRequest, __: _Trouble) -> Request | None:
     return None
 
 
-def _was_cut(trouble: _Trouble) -> bool:
+def _is_truncated(trouble: _Trouble) -> bool:
     return trouble.completion is not None and trouble.completion.finish_reason == "length"
 
 
@@ -156,4 +156,4 @@ _ROUNDS = (
     ("fresh", _fresh),
     ("given_up", _give_up),
 )
-"""What is tried in turn with a reply that cannot be used, as it is counted."""
+"""The attempts after an unusable reply, in order, by the names under which they are counted."""

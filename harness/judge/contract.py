@@ -1,29 +1,27 @@
-"""What every judge is: discrete questions in, verdicts out. It never scores."""
+"""What every judge is: discrete questions in, verdicts out; it never scores."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, product
 
-from harness.judge.call_estimate import Planned
-from harness.judge.cases import Case, Finding, Job
-from harness.judge.checks import Check, checks_named
-from harness.judge.custom_checks import CustomCheck
-from harness.judge.jobs import jobs, settled, verdicts
+from harness.judge.call_estimate import PlannedCall
+from harness.judge.checks import Case, Check, CustomCheck, checks_named
+from harness.judge.jobs import Job, JobAnswer, answer_without_judge, jobs_for, verdict_rows
 from harness.llm import Calls
 from harness.records import Verdict
 
 OnDone = Callable[[int, int], None]
-"""Told as work proceeds: how many questions are answered, and how many are known so far."""
+"""Called as work proceeds with the number of questions answered, and the number known so far."""
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """How often a judge agreed with labels that people gave."""
+class JudgeAccuracy:
+    """How often a judge agreed with human labels, on one data set."""
 
     check: str
     """entailment | usefulness"""
     labels: str
-    """The data set, and who labelled it."""
+    """The data set and its annotators."""
     language: str
     n: int
     accuracy: float
@@ -31,7 +29,7 @@ class Measured:
     high: float
     """Ends of the 95 % Wilson interval."""
     majority: float
-    """What calling everything by the commoner label would reach."""
+    """The accuracy of always giving the most common label."""
     auc: float
     """0.5 is chance."""
 
@@ -49,40 +47,42 @@ class Judge:
 
     @property
     def label(self) -> str:
-        """What is written in the judge column."""
+        """The text of the judge column."""
         raise NotImplementedError
 
     @property
-    def measured(self) -> tuple[Measured, ...]:
-        """How well it agrees with people, where that was measured."""
+    def accuracies(self) -> tuple[JudgeAccuracy, ...]:
+        """How well it agrees with human labels, where that was measured."""
         return ()
 
     @property
     def samples(self) -> int:
-        """How many reverse questions are asked for."""
+        """Number of reverse questions for each response."""
         return 1
 
     @property
     def batches(self) -> bool:
-        """Whether all passages of a question are judged for usefulness at once."""
+        """Whether all passages of a question are judged for usefulness in one call."""
         return False
 
     def identity(self) -> dict[str, object]:
-        """Return everything that shapes a label, as JSON values."""
+        """Return everything that can change a label, as JSON values."""
         raise NotImplementedError
 
-    def answer(self, asked: Sequence[Job], calls: Calls, tick: Callable[[], None]) -> list[Finding]:
-        """Return a finding for each job, in order. `tick` is called as each is done."""
+    def answer(
+        self, jobs: Sequence[Job], calls: Calls, tick: Callable[[], None]
+    ) -> list[JobAnswer]:
+        """Return the answer to each job, in order. `tick` is called as each is done."""
         raise NotImplementedError
 
-    def planned(
+    def planned_calls(
         self,
         cases: Sequence[Case],
         checks: Collection[str],
         calls: Calls,
-        own: Collection[CustomCheck] = (),
-    ) -> list[list[Planned]]:
-        """Return the model calls that each case needs; none where no model is asked."""
+        custom: Collection[CustomCheck] = (),
+    ) -> list[list[PlannedCall]]:
+        """Return the model calls that each case needs; none where the judge asks no model."""
         return [[] for _ in cases]
 
     def judge(
@@ -91,23 +91,23 @@ class Judge:
         checks: Collection[str],
         calls: Calls,
         on_done: OnDone | None = None,
-        own: Collection[CustomCheck] = (),
+        custom: Collection[CustomCheck] = (),
     ) -> list[list[Verdict]]:
-        """Return the verdicts on each case, in the order of the cases; `own` adds checks.
+        """Return the verdicts on each case, in the order of the cases.
 
-        Give all cases at once: equal questions are found before any is asked. First the
-        claims are taken and everything is asked that does not need them, then the rest.
+        Give all cases at once: equal questions are found before any is asked. First the texts
+        are split into claims and everything is asked that needs no claims, then the rest.
         """
-        wanted = checks_named(checks, own)
-        plans: dict[tuple[int, str], tuple[Job, ...] | Finding] = {}
-        found: dict[Job, Finding] = {}
+        wanted = checks_named(checks, custom)
+        plans: dict[tuple[int, str], tuple[Job, ...] | JobAnswer] = {}
+        found: dict[Job, JobAnswer] = {}
         for rests_on_claims in (False, True):
             wave = [check for check in wanted if bool(check.claims) is rests_on_claims]
             for check, (index, case) in product(wave, enumerate(cases)):
                 claims = plans.get((index, check.claims or ""))
                 if isinstance(claims, tuple):
                     claims = found[claims[0]]
-                plans[index, check.name] = jobs(check, case, claims, self.samples, self.batches)
+                plans[index, check.name] = jobs_for(check, case, claims, self.samples, self.batches)
             asked = [job for plan in plans.values() if isinstance(plan, tuple) for job in plan]
             self._answer(dict.fromkeys(asked), found, calls, on_done)
         return [
@@ -121,16 +121,16 @@ class Judge:
 
     def _answer(
         self,
-        asked: Iterable[Job],
-        found: dict[Job, Finding],
+        jobs: Iterable[Job],
+        found: dict[Job, JobAnswer],
         calls: Calls,
         on_done: OnDone | None,
     ) -> None:
-        """Put into `found` what is not in it yet."""
-        for job in asked:
-            if job not in found and (finding := settled(job)) is not None:
-                found[job] = finding
-        new = [job for job in asked if job not in found]
+        """Add to `found` the answers to jobs that it lacks."""
+        for job in jobs:
+            if job not in found and (answer := answer_without_judge(job)) is not None:
+                found[job] = answer
+        new = [job for job in jobs if job not in found]
         done = count(len(found) + 1)
 
         def tick() -> None:
@@ -143,9 +143,9 @@ class Judge:
         self,
         check: Check,
         case: Case,
-        plan: tuple[Job, ...] | Finding,
-        found: Mapping[Job, Finding],
+        plan: tuple[Job, ...] | JobAnswer,
+        found: Mapping[Job, JobAnswer],
     ) -> list[Verdict]:
-        if isinstance(plan, Finding):
-            return verdicts(self.label, case, check, (), (plan,))
-        return verdicts(self.label, case, check, plan, [found[job] for job in plan])
+        if isinstance(plan, JobAnswer):
+            return verdict_rows(self.label, case, check, (), (plan,))
+        return verdict_rows(self.label, case, check, plan, [found[job] for job in plan])

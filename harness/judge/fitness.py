@@ -1,4 +1,4 @@
-"""Is a judge fit for use: what its model does with questions whose answers are known."""
+"""Is a judge fit for use: how its model answers questions whose answers are known."""
 
 import json
 import math
@@ -10,28 +10,30 @@ from pathlib import Path
 
 import yaml  # type: ignore[import-untyped]
 
+from harness.analysis.statistics.intervals import wilson_interval
 from harness.errors import ContextOverflowError, EndpointError
-from harness.judge.cases import Job, Kind
 from harness.judge.chat_judge import ChatJudge
-from harness.llm import Calls, Chat, Message, OpenAIChat, Request
-from harness.llm.remote_chat import RemoteChat
+from harness.judge.checks import CheckKind
+from harness.judge.jobs import Job
+from harness.judge.prompt import language
+from harness.llm import Calls, Chat, Message, OpenAIChat, RemoteChat, Request
 from harness.records import Label, Status
 
 FOLDER = Path(__file__).parent / "labelled"
-LANGUAGES = tuple(sorted(path.stem for path in FOLDER.glob("*.yaml")))
+"""Questions with known answers: a file for each language, which a language may lack."""
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
-    """One question to a judge, with the right answer."""
+class LabelledJob:
+    """One question to a judge, with the right labels."""
 
     job: Job
     labels: tuple[int, ...]
-    """Of the job's claims, in their order."""
+    """Of the job's claims, in order."""
 
 
-def labelled(language: str) -> tuple[Labelled, ...]:
-    """Return the questions in a language; the order of the labels differs from one to the next.
+def labelled(language: str) -> tuple[LabelledJob, ...]:
+    """Return the questions in a language; the order of the labels varies.
 
     >>> found = labelled("en")
     >>> len(found), [int(label) for label in found[1].labels]
@@ -44,34 +46,41 @@ def labelled(language: str) -> tuple[Labelled, ...]:
         labels = [Label.ENTAILED, Label.CONTRADICTED, Label.UNKNOWN]
         labels = labels[turn:] + labels[:turn]
         claims = tuple(row[label.name.lower()] for label in labels)
-        found.append(Labelled(Job(Kind.ENTAILMENT, text=row["text"], items=claims), tuple(labels)))
+        found.append(
+            LabelledJob(Job(CheckKind.ENTAILMENT, text=row["text"], items=claims), tuple(labels))
+        )
     return tuple(found)
 
 
+def labelled_languages() -> tuple[str, ...]:
+    """Return the languages that have questions with known answers."""
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.yaml")))
+
+
 SIZES = (1024, 2048, 4096, 8192, 16384, 32768)
-"""Tokens of the prompts that the window is tried with."""
+"""Tokens of the prompts by which the context window is tested."""
 
 EXPECTED = 8192
-"""Tokens that a prompt of nine passages may well take: tried where no window is configured."""
+"""Tokens that a prompt of nine passages may need: tested where no window is configured."""
 
 CODE_WORD = "heron-4711"
 
-TWICE = 3
-"""Questions that are asked a second time."""
+ASKED_TWICE = 3
+"""Number of questions that are asked a second time."""
 
 HELLO = Request((Message("user", "Reply with the one word: yes"),), max_tokens=256)
 
 USED = ("usage", "prompt_tokens", "completion_tokens", "finish_reason")
-"""Fields of a reply without which the harness sees less."""
+"""Fields of a reply that the harness uses."""
 
 GUESSING = 1 / 3
-"""Right by chance, of three labels that are equally common."""
+"""The accuracy of guessing, with three equally common labels."""
 
-WANTED = 0.7
-"""Accuracy that a judge should surely have."""
+GOOD = 0.7
+"""Accuracy that a judge should have beyond doubt."""
 
-UNREAD = 0.2
-"""Share of labels that may be missing."""
+MOST_MISSING = 0.2
+"""Largest share of labels that may be missing."""
 
 
 class Level(IntEnum):
@@ -83,18 +92,21 @@ class Level(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
-    """One thing that was tried."""
+class Diagnosis:
+    """The result of one test of the judge."""
 
     name: str
     level: Level
-    said: str
-    """What came of it."""
+    result: str
     advice: str = ""
 
 
-def examine(judge: ChatJudge, languages: Sequence[str], calls: Calls) -> Iterator[Point]:
-    """Yield what was found, one thing after another; nothing more where nobody answers."""
+def examine(judge: ChatJudge, calls: Calls) -> Iterator[Diagnosis]:
+    """Yield one diagnosis after another; only the first where the endpoint does not answer.
+
+    Accuracy is measured in the judge's language, or in all others where it has no questions
+    with known answers.
+    """
     answers = reachable(judge.chat, calls)
     yield answers
     if answers.level is Level.UNFIT:
@@ -103,42 +115,52 @@ def examine(judge: ChatJudge, languages: Sequence[str], calls: Calls) -> Iterato
         yield protocol(judge.chat, calls)
     yield structured(judge.chat, calls)
     yield window(judge.chat, calls)
-    for language in languages:
-        yield from accuracy(replace(judge, language=language), calls)
-    yield steady(judge, languages[0], calls)
+    code, known = language(judge.language), labelled_languages()
+    measured = (code,) if code in known else known
+    if code not in known:
+        yield Diagnosis(
+            f"accuracy ({code})",
+            Level.DOUBTFUL,
+            f"not measured: there are no questions with known answers in this language, "
+            f"only in {', '.join(known)}",
+            f"write harness/judge/labelled/{code}.yaml, or compare the judge with human grades",
+        )
+    for one in measured:
+        yield from accuracy(replace(judge, language=one), calls)
+    yield steady(judge, measured[0], calls)
 
 
-def reachable(chat: Chat, calls: Calls) -> Point:
-    """Ask for a word: is the endpoint there, and the model on it."""
+def reachable(chat: Chat, calls: Calls) -> Diagnosis:
+    """Ask for one word: does the endpoint answer, and does it have the model?"""
     try:
         reply = chat.complete(HELLO, calls)
     except EndpointError as error:
-        return Point("reachable", Level.UNFIT, f"no: {error}", "mend this first")
+        return Diagnosis("reachable", Level.UNFIT, f"no: {error}", "fix this first")
     took = "" if reply.seconds is None else f" in {reply.seconds:.2f} s"
-    return Point("reachable", Level.FIT, f"yes, {chat.label} answered{took}")
+    return Diagnosis("reachable", Level.FIT, f"yes, {chat.label} answered{took}")
 
 
-def protocol(chat: OpenAIChat, calls: Calls) -> Point:
-    """Hold a reply against the protocol: what it leaves out cannot be used."""
+def protocol(chat: OpenAIChat, calls: Calls) -> Diagnosis:
+    """Compare a reply with the protocol: fields that are missing cannot be used."""
     name = "protocol"
     try:
         found = chat.departures(HELLO, calls)
     except EndpointError as error:
-        return Point(name, Level.DOUBTFUL, f"not known: {error}")
+        return Diagnosis(name, Level.DOUBTFUL, f"unknown: {error}")
     if not found:
-        return Point(name, Level.FIT, "a reply is of the form that the openai package expects")
+        return Diagnosis(name, Level.FIT, "a reply has the form that the openai package expects")
     wrong = "; ".join(f"{field}: {what}" for field, what in found.items())
-    said = f"a reply departs from what the openai package expects: {wrong}"
+    result = f"a reply departs from what the openai package expects: {wrong}"
     if not any(field.endswith(USED) for field in found):
-        return Point(name, Level.FIT, said)
+        return Diagnosis(name, Level.FIT, result)
     advice = (
-        "without usage no tokens are counted, so neither budget.tokens nor money holds and a cut "
-        "prompt goes unseen; without finish_reason a cut reply looks whole"
+        "without usage no tokens are counted, so budget.tokens and budget.money have no effect and "
+        "a truncated prompt is not noticed; without finish_reason a truncated reply looks complete"
     )
-    return Point(name, Level.DOUBTFUL, said, advice)
+    return Diagnosis(name, Level.DOUBTFUL, result, advice)
 
 
-def structured(chat: Chat, calls: Calls) -> Point:
+def structured(chat: Chat, calls: Calls) -> Diagnosis:
     """Ask for prose under a schema: only an endpoint that enforces it sends JSON."""
     form: dict[str, object] = {
         "type": "object",
@@ -148,24 +170,24 @@ def structured(chat: Chat, calls: Calls) -> Point:
     }
     words = "Greet me in one short sentence of plain text. Write no JSON."
     asked = Request((Message("user", words),), form, max_tokens=256)
-    name, advice = "structured output", "more replies will need a repair, and more stay NA"
+    name, advice = "structured output", "more replies will need a repair, and more will be NA"
     try:
         text = chat.complete(asked, calls).text
     except EndpointError as error:
-        return Point(name, Level.DOUBTFUL, f"not known: {error}", advice)
+        return Diagnosis(name, Level.DOUBTFUL, f"unknown: {error}", advice)
     try:
         found = json.loads(text)
     except ValueError:
-        said = "this endpoint does not enforce the schema: it took it and sent prose"
-        return Point(name, Level.DOUBTFUL, said, advice)
+        result = "this endpoint does not enforce the schema: it accepts it and sends prose"
+        return Diagnosis(name, Level.DOUBTFUL, result, advice)
     if found == {"verdict": "lighthouse"}:
-        return Point(name, Level.FIT, "the schema is enforced")
-    said = "this endpoint does not enforce the schema: it sends JSON, but of any form"
-    return Point(name, Level.DOUBTFUL, said, advice)
+        return Diagnosis(name, Level.FIT, "the schema is enforced")
+    result = "this endpoint does not enforce the schema: it sends JSON of another form"
+    return Diagnosis(name, Level.DOUBTFUL, result, advice)
 
 
-def window(chat: Chat, calls: Calls) -> Point:
-    """Put a word at the start of longer and longer prompts, and ask for it at their end."""
+def window(chat: Chat, calls: Calls) -> Diagnosis:
+    """Put a word at the start of longer and longer prompts, and ask for it at the end."""
     context = chat.context if isinstance(chat, RemoteChat) else None
     most = min(context or EXPECTED, SIZES[-1])
     whole = 0
@@ -175,28 +197,32 @@ def window(chat: Chat, calls: Calls) -> Point:
         except ContextOverflowError:
             came_back = False
         except EndpointError as error:
-            return Point("window", Level.DOUBTFUL, f"not known beyond {whole:,} tokens: {error}")
+            return Diagnosis("window", Level.DOUBTFUL, f"unknown beyond {whole:,} tokens: {error}")
         if not came_back:
             return _too_small(size, whole, context)
         whole = size
     beyond = f" of {context:,} configured" if context and context > whole else ""
-    return Point("window", Level.FIT, f"a prompt of {whole:,} tokens{beyond} was read whole")
+    return Diagnosis(
+        "window", Level.FIT, f"a prompt of {whole:,} tokens{beyond} was read completely"
+    )
 
 
-def _too_small(size: int, whole: int, context: int | None) -> Point:
-    known = f"{whole:,} tokens were read whole" if whole else "no shorter one was tried"
-    said = f"the start of a prompt of {size:,} tokens did not come back; {known}"
-    advice = "give the model a wider window on the server (num_ctx under chat=ollama)"
+def _too_small(size: int, whole: int, context: int | None) -> Diagnosis:
+    known = f"{whole:,} tokens were read completely" if whole else "no shorter one was tried"
+    result = f"the model did not see the start of a prompt of {size:,} tokens; {known}"
+    advice = "give the model a larger context window on the server (num_ctx under chat=ollama)"
     if context is None:
         level = Level.UNFIT if size <= EXPECTED // 2 else Level.DOUBTFUL
         if whole:
-            advice += f", or set judge.chat.context={whole} so that what does not fit is NA"
-        return Point("window", level, said, advice)
-    return Point("window", Level.UNFIT, f"context={context:,} is configured, but {said}", advice)
+            advice += f", or set judge.chat.context={whole} so that longer prompts are NA"
+        return Diagnosis("window", level, result, advice)
+    return Diagnosis(
+        "window", Level.UNFIT, f"context={context:,} is configured, but {result}", advice
+    )
 
 
 def sentinel(size: int) -> Request:
-    """Return a request of at most so many tokens, reply included, that asks for its first word."""
+    """Return a request of at most `size` tokens, reply included, that asks for its first word."""
     first = f"The code word is {CODE_WORD}.\n"
     last = "Which code word stands at the very beginning? Reply with the code word alone."
     line = "This line is here to take room.\n"
@@ -210,39 +236,39 @@ def sentinel(size: int) -> Request:
     return request(max(0, math.floor((size - empty.max_tokens - empty.tokens) / each)))
 
 
-def accuracy(judge: ChatJudge, calls: Calls) -> Iterator[Point]:
-    """Yield how often the labels are right, and how fast they came."""
+def accuracy(judge: ChatJudge, calls: Calls) -> Iterator[Diagnosis]:
+    """Yield how often the labels are right, and how fast the judge is."""
     known = labelled(judge.language)
     asked, started = calls.asked, time.perf_counter()
     found = judge.answer([row.job for row in known], calls, lambda: None)
     seconds, asked = time.perf_counter() - started, calls.asked - asked
     pairs = [
         (given, label)
-        for row, finding in zip(known, found, strict=True)
-        for given, label in zip(finding.labels, row.labels, strict=bool(finding.labels))
+        for row, answer in zip(known, found, strict=True)
+        for given, label in zip(answer.labels, row.labels, strict=bool(answer.labels))
     ]
     of = sum(len(row.labels) for row in known)
     right = sum(given == label for given, label in pairs)
-    low, high = wilson(right, len(pairs))
+    low, high = wilson_interval(right, len(pairs))
     missing = of - len(pairs)
-    if all(finding.error is Status.CONTEXT_OVERFLOW for finding in found):
-        said = f"no label came for want of room: {found[0].note}"
-        sent = any(finding.call for finding in found)
+    if all(answer.error is Status.CONTEXT_OVERFLOW for answer in found):
+        result = f"no reply fitted the token limit: {found[0].note}"
+        sent = any(answer.call for answer in found)
         advice = (
             "raise judge.reply_tokens, or switch the model's thinking off"
             if sent
-            else "leave the judge more room: a larger judge.chat.context"
+            else "give the judge a larger judge.chat.context"
         )
-        yield Point(f"accuracy ({judge.language})", Level.UNFIT, said, advice)
+        yield Diagnosis(f"accuracy ({judge.language})", Level.UNFIT, result, advice)
         return
-    said = (
+    result = (
         f"{right} of {len(pairs)} right [{low:.2f}, {high:.2f}], guessing {GUESSING:.2f}; "
         + ", ".join(f"{label.name.lower()} {_hits(pairs, label)}" for label in Label)
         + (f"; {missing} of {of} without a label" if missing else "")
     )
-    yield Point(f"accuracy ({judge.language})", *_judged(low, missing / of, said))
+    yield Diagnosis(f"accuracy ({judge.language})", *_level(low, missing / of, result))
     pace = f"{asked} calls in {seconds:.1f} s, {asked / seconds * 60:.0f} a minute"
-    yield Point(f"speed ({judge.language})", Level.FIT, pace)
+    yield Diagnosis(f"speed ({judge.language})", Level.FIT, pace)
 
 
 def _hits(pairs: Sequence[tuple[int, int]], label: Label) -> str:
@@ -250,43 +276,29 @@ def _hits(pairs: Sequence[tuple[int, int]], label: Label) -> str:
     return f"{sum(got == label for got in given)}/{len(given)}"
 
 
-def _judged(low: float, missing: float, said: str) -> tuple[Level, str, str]:
-    if missing > UNREAD:
-        return Level.UNFIT, said, "too few replies can be read: another model, or structured output"
+def _level(low: float, missing: float, result: str) -> tuple[Level, str, str]:
+    if missing > MOST_MISSING:
+        return Level.UNFIT, result, "too few replies can be read: take another model or endpoint"
     if low <= GUESSING:
-        return Level.UNFIT, said, "it cannot be told from guessing: take a stronger model"
-    if low < WANTED:
-        return Level.DOUBTFUL, said, "compare it with human grades before you trust a metric of it"
-    return Level.FIT, said, ""
+        return Level.UNFIT, result, "no better than guessing: take a stronger model"
+    if low < GOOD:
+        return Level.DOUBTFUL, result, "compare it with human grades before you trust its metrics"
+    return Level.FIT, result, ""
 
 
-def steady(judge: ChatJudge, language: str, calls: Calls) -> Point:
-    """Ask a few questions twice."""
-    asks = [replace(judge, language=language).ask(row.job) for row in labelled(language)[:TWICE]]
-    rounds = [judge.chat.complete_all([ask.request for ask in asks], calls) for _ in range(2)]
+def steady(judge: ChatJudge, language: str, calls: Calls) -> Diagnosis:
+    """Ask a few questions twice: does the model repeat its answers?"""
+    judge = replace(judge, language=language)
+    requests = [judge.request_for(row.job).request for row in labelled(language)[:ASKED_TWICE]]
+    rounds = [judge.chat.complete_all(requests, calls) for _ in range(2)]
     texts = [[getattr(reply, "text", None) for reply in replies] for replies in rounds]
     if all(text is None for round_ in texts for text in round_):
-        return Point("same answer twice", Level.DOUBTFUL, "not known: no reply came")
+        return Diagnosis("same answer twice", Level.DOUBTFUL, "unknown: there was no reply")
     same = sum(a is not None and a == b for a, b in zip(*texts, strict=True))
-    said = f"{same} of {TWICE} questions got the same reply twice"
-    if same == TWICE:
-        return Point("same answer twice", Level.FIT, said)
+    result = f"{same} of {ASKED_TWICE} questions got the same reply twice"
+    if same == ASKED_TWICE:
+        return Diagnosis("same answer twice", Level.FIT, result)
     advice = (
         "set temperature=0 and a seed; what is remembered stays, but another machine may differ"
     )
-    return Point("same answer twice", Level.DOUBTFUL, said, advice)
-
-
-def wilson(right: int, n: int) -> tuple[float, float]:
-    """Return the ends of the 95 % Wilson interval of a share; all of [0, 1] where n is 0.
-
-    >>> [round(end, 3) for end in wilson(24, 24)]
-    [0.862, 1.0]
-    """
-    if not n:
-        return 0.0, 1.0
-    z = 1.959964
-    share, widened = right / n, 1 + z * z / n
-    middle = (share + z * z / (2 * n)) / widened
-    half = z / widened * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return max(0.0, middle - half), min(1.0, middle + half)
+    return Diagnosis("same answer twice", Level.DOUBTFUL, result, advice)

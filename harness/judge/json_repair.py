@@ -1,6 +1,6 @@
 """What is nearly JSON, rewritten as JSON: one pass, no way back, no guess between two readings.
 
-Mended are, and nothing else:
+Repaired are, and nothing else:
 
 - quotes: single, curly and full-width ones, bare keys, one-word values, a quote inside an
   object's value that was not escaped, a backslash that escapes nothing;
@@ -15,7 +15,7 @@ joins what a comma should part, and takes time that grows faster than the text.
 import re
 
 MOST_TOKENS = 20_000
-"""Brackets, separators and values that are mended; sixty verdicts with reasons take 1,000."""
+"""Brackets, separators and values that are repaired; sixty verdicts with reasons take 1,000."""
 
 _INNER_QUOTES = 40
 """Quotes in one string that were not escaped; with more, nobody knows what is a string."""
@@ -48,10 +48,10 @@ _STOPS = {quote: re.compile(rf"\\.|[{group}]", re.DOTALL) for quote, group in _A
 _AGAIN = {quote: re.compile(rf"{_SPACE}[{group}]") for quote, group in _ALIKE.items()}
 
 
-class Mender:
+class JsonRepairer:
     """Rewrites the value whose opening bracket stands at `pos` in `text`.
 
-    >>> Mender("Verdict: {'verdict': True, 'reason': None,} as asked", 9).run()
+    >>> JsonRepairer("Verdict: {'verdict': True, 'reason': None,} as asked", 9).run()
     '{"verdict":true,"reason":null}'
     """
 

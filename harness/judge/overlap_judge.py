@@ -1,25 +1,24 @@
-"""The embedded judge: no language model, shared pieces of text. A stated baseline."""
+"""The embedded judge: no language model, but shared pieces of text. A baseline."""
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from harness.judge.cases import Finding, Job, Kind
-from harness.judge.contract import Judge, Measured
+from harness.judge.checks import CheckKind
+from harness.judge.contract import Judge, JudgeAccuracy
+from harness.judge.jobs import Job, JobAnswer
 from harness.llm import Calls
 from harness.metrics import is_refusal
 from harness.records import Status
-from harness.text import CJK, sentences
+from harness.text import CITATION, HAN_KANA, fold, sentences, shortest_number
 
 STEM = 5
 """Characters kept of a Latin word: "increases" and "increased" are one piece."""
 
-_CITATION = re.compile(r"\[\d+(?:\s*[,-]\s*\d+)*\]")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_TOKEN = re.compile(rf"[{CJK}]+|\d+(?:\.\d+)?|[^\W\d_{CJK}]+")
+_TOKEN = re.compile(rf"[{HAN_KANA}]+|\d+(?:\.\d+)?|[^\W\d_{HAN_KANA}]+")
 _FUNCTION_WORDS = frozenset(
     """a about after again all also an and any are as at be been before being between both but by
     can could did do does during each for from further had has have he her him his how however if
@@ -41,11 +40,11 @@ def pieces(text: str) -> tuple[str, ...]:
     ('塔高', '27', '公尺', 'tower', 'cost', '1200')
     """
     found: list[str] = []
-    plain = unicodedata.normalize("NFKC", _CITATION.sub("", text)).casefold()
+    plain = fold(CITATION.sub("", text))
     for token in _TOKEN.findall(_THOUSANDS.sub("", plain)):
         if token[0].isdecimal():
-            found.append(_by_value(token))
-        elif re.match(f"[{CJK}]", token):
+            found.append(shortest_number(token))
+        elif re.match(f"[{HAN_KANA}]", token):
             found += [token[i : i + 2] for i in range(len(token) - 1)] or [token]
         elif token not in _FUNCTION_WORDS:
             found.append(token[:STEM])
@@ -87,15 +86,8 @@ def coverage(wanted: Sequence[str], present: Sequence[str], stretch: int | None 
     return best / len(distinct)
 
 
-def _by_value(number: str) -> str:
-    """Return 2.40 as 2.4 and 007 as 7."""
-    whole, _, part = number.partition(".")
-    part = part.rstrip("0")
-    return (whole.lstrip("0") or "0") + (f".{part}" if part else "")
-
-
 RULES = 2
-"""Raised whenever a change of the rules may change a label."""
+"""Incremented whenever a change of the rules may change a label."""
 
 STRETCH = 3
 """A claim's pieces are looked for in a stretch of the premise so many times their number:
@@ -104,17 +96,25 @@ longer ones find them by chance, shorter ones miss what is said in other words."
 SHORTEST = 30
 """Pieces of the shortest stretch, two or three sentences."""
 
-MEASURED: tuple[Measured, ...] = (
-    Measured("entailment", "ExpertQA, experts", "en", 310, 0.516, 0.461, 0.571, 0.719, 0.586),
-    Measured("entailment", "SciFact, experts", "en", 77, 0.623, 0.512, 0.723, 0.519, 0.704),
-    Measured(
+ACCURACIES: tuple[JudgeAccuracy, ...] = (
+    JudgeAccuracy("entailment", "ExpertQA, experts", "en", 310, 0.516, 0.461, 0.571, 0.719, 0.586),
+    JudgeAccuracy("entailment", "SciFact, experts", "en", 77, 0.623, 0.512, 0.723, 0.519, 0.704),
+    JudgeAccuracy(
         "entailment", "HalluQA, GPT-4 (weak)", "zh_hans", 81, 0.617, 0.508, 0.716, 0.531, 0.666
     ),
-    Measured("usefulness", "DRCD, annotators", "zh_hant", 396, 0.896, 0.863, 0.923, 0.500, 0.973),
-    Measured("usefulness", "JSQuAD, annotators", "ja", 408, 0.900, 0.867, 0.925, 0.500, 0.957),
-    Measured("usefulness", "NoMIRACL, annotators", "en", 28, 0.536, 0.358, 0.705, 0.536, 0.564),
-    Measured("usefulness", "NoMIRACL, annotators", "ja", 27, 0.481, 0.307, 0.660, 0.556, 0.542),
-    Measured("usefulness", "NoMIRACL, annotators", "zh", 27, 0.370, 0.215, 0.558, 0.519, 0.484),
+    JudgeAccuracy(
+        "usefulness", "DRCD, annotators", "zh_hant", 396, 0.896, 0.863, 0.923, 0.500, 0.973
+    ),
+    JudgeAccuracy("usefulness", "JSQuAD, annotators", "ja", 408, 0.900, 0.867, 0.925, 0.500, 0.957),
+    JudgeAccuracy(
+        "usefulness", "NoMIRACL, annotators", "en", 28, 0.536, 0.358, 0.705, 0.536, 0.564
+    ),
+    JudgeAccuracy(
+        "usefulness", "NoMIRACL, annotators", "ja", 27, 0.481, 0.307, 0.660, 0.556, 0.542
+    ),
+    JudgeAccuracy(
+        "usefulness", "NoMIRACL, annotators", "zh", 27, 0.370, 0.215, 0.558, 0.519, 0.484
+    ),
 )
 """By tests/benchmarks/overlap_judge.py on 2026-11-30, on the halves that the thresholds were not
 chosen on. The questions of DRCD and JSQuAD were written from their paragraphs and share words
@@ -125,7 +125,7 @@ with them; NoMIRACL's were not, and there the judge is at chance."""
 class OverlapJudge(Judge):
     """Calls a claim entailed when the premise shares enough of its words and all its numbers.
 
-    It cannot see a contradiction, so it never reports one, and it cannot ask back.
+    It does not detect contradictions, and cannot generate reverse questions.
     """
 
     entailed_from: float = 0.55
@@ -133,15 +133,15 @@ class OverlapJudge(Judge):
     useful_from: float = 0.4
     """Share of the question's and the reference's pieces that a passage must hold, 0 to 1."""
     name: str = field(default="overlap", metadata={"factor": False})
-    """What is written in the judge column."""
+    """The text of the judge column."""
 
     @property
     def label(self) -> str:
         return self.name
 
     @property
-    def measured(self) -> tuple[Measured, ...]:
-        return MEASURED if replace(self, name="overlap") == OverlapJudge() else ()
+    def accuracies(self) -> tuple[JudgeAccuracy, ...]:
+        return ACCURACIES if replace(self, name="overlap") == OverlapJudge() else ()
 
     def identity(self) -> dict[str, object]:
         return {
@@ -151,27 +151,29 @@ class OverlapJudge(Judge):
             "useful_from": self.useful_from,
         }
 
-    def answer(self, asked: Sequence[Job], calls: Calls, tick: Callable[[], None]) -> list[Finding]:
+    def answer(
+        self, jobs: Sequence[Job], calls: Calls, tick: Callable[[], None]
+    ) -> list[JobAnswer]:
         found = []
-        for job in asked:
-            found.append(self._finding(job))
+        for job in jobs:
+            found.append(self._answer_to(job))
             tick()
         return found
 
-    def _finding(self, job: Job) -> Finding:
-        if job.kind is Kind.CLAIMS:
-            return Finding(texts=claims(job.text))
-        if job.kind is Kind.ENTAILMENT:
+    def _answer_to(self, job: Job) -> JobAnswer:
+        if job.kind is CheckKind.CLAIMS:
+            return JobAnswer(texts=claims(job.text))
+        if job.kind is CheckKind.ENTAILMENT:
             found = [claim_in(job.text, claim) for claim in job.items]
             return _labels(found, self.entailed_from)
-        if job.kind is Kind.USEFULNESS:
+        if job.kind is CheckKind.USEFULNESS:
             found = [answer_in(passage, job.question, job.reference) for passage in job.items]
             return _labels(found, self.useful_from)
-        return Finding(error=Status.NOT_SUPPORTED_BY_JUDGE)
+        return JobAnswer(error=Status.NOT_SUPPORTED_BY_JUDGE)
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class Overlap:
     """What a premise holds of what is looked for."""
 
     share: float
@@ -191,13 +193,13 @@ def claims(text: str) -> tuple[str, ...]:
     return tuple(sentence for sentence in sentences(text) if not is_refusal(sentence))
 
 
-def claim_in(premise: str, claim: str) -> Shared:
+def claim_in(premise: str, claim: str) -> Overlap:
     """Return how much of a claim the premise holds; it must hold every number of it."""
     wanted, present = pieces(claim), pieces(premise)
-    return Shared(_share(wanted, present), numbers(wanted) - numbers(present))
+    return Overlap(_share(wanted, present), numbers(wanted) - numbers(present))
 
 
-def answer_in(passage: str, question: str, reference: str) -> Shared:
+def answer_in(passage: str, question: str, reference: str) -> Overlap:
     """Return how much of question and reference together the passage holds.
 
     Of the reference's numbers one will do: a passage may hold a part of the answer.
@@ -205,15 +207,15 @@ def answer_in(passage: str, question: str, reference: str) -> Shared:
     answer, present = pieces(reference), pieces(passage)
     figures = numbers(answer)
     found = figures & numbers(present)
-    return Shared(_share([*pieces(question), *answer], present), frozenset() if found else figures)
+    return Overlap(_share([*pieces(question), *answer], present), frozenset() if found else figures)
 
 
 def _share(wanted: Sequence[str], present: Sequence[str]) -> float:
     return coverage(wanted, present, max(SHORTEST, STRETCH * len(set(wanted))))
 
 
-def _labels(found: Sequence[Shared], least: float) -> Finding:
-    return Finding(
+def _labels(found: Sequence[Overlap], least: float) -> JobAnswer:
+    return JobAnswer(
         labels=tuple(int(shared.share >= least and not shared.missing) for shared in found),
         reasons=tuple(str(shared) for shared in found),
     )

@@ -1,4 +1,4 @@
-"""The prompts of `prompts/<language>/`, as the messages that a model is sent."""
+"""The prompts of `prompts/<language>/` as messages; a folder of prompts is all a language needs."""
 
 import hashlib
 import json
@@ -12,17 +12,19 @@ from typing import Any
 import yaml  # type: ignore[import-untyped]
 
 from harness.errors import ConfigError, unknown
-from harness.judge.cases import Job, Kind
+from harness.judge.checks import CheckKind
+from harness.judge.jobs import Job
 from harness.llm import Message
+from harness.text import fold_name
 
 FOLDER = Path(__file__).parent / "prompts"
 
 _TAG = re.compile(r"<(?=[|/a-zA-Z_])")
-"""Where a chat template's own marks begin (`<|im_end|>`, `</s>`, `<think>`)."""
+"""Where the marks of a chat template begin (`<|im_end|>`, `</s>`, `<think>`)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class JudgePrompt:
     """One kind of question in one language."""
 
     instructions: str
@@ -40,26 +42,26 @@ class Prompt:
 
     @property
     def example_text(self) -> str:
-        """All that the examples say, to recognise it where it comes back."""
+        """The text of the examples, to recognise it where a model repeats it."""
         return "\n".join(turn.content for turn in self.turns)
 
 
-def wording(language: str, job: Job) -> Prompt:
-    """Return the prompt for a job; one's own question is put into its frame."""
+def prompt_for(language: str, job: Job) -> JudgePrompt:
+    """Return the prompt for a job; the question of a custom check is inserted into its frame."""
     found = prompt(language, job.kind)
-    if job.own is None:
+    if job.custom is None:
         return found
-    asked = found.instructions.replace("{labels}", ", ".join(job.own.labels))
-    return replace(found, instructions=asked.replace("{question}", job.own.question))
+    frame = found.instructions.replace("{labels}", ", ".join(job.custom.labels))
+    return replace(found, instructions=frame.replace("{question}", job.custom.question))
 
 
 @cache
-def prompt(language: str, name: str) -> Prompt:
+def prompt(language: str, name: str) -> JudgePrompt:
     """Return the prompt of this name; raise FileNotFoundError where a language lacks it."""
     raw = (FOLDER / language / f"{name}.yaml").read_bytes()
     content = yaml.safe_load(raw)
     examples = tuple((example["input"], example["output"]) for example in content["examples"])
-    return Prompt(
+    return JudgePrompt(
         instructions=content["instructions"].strip(),
         examples=examples,
         sha256=hashlib.sha256(raw).hexdigest(),
@@ -72,10 +74,10 @@ def prompt(language: str, name: str) -> Prompt:
 
 
 def fenced(inputs: Mapping[str, object]) -> str:
-    """Return the inputs as one line of JSON, which no text within can close or leave.
+    """Return the inputs as one line of JSON, which no text inside can close.
 
-    Quotes and line ends are escaped by JSON, and so is what a chat template might take for
-    the end of a turn, and half a surrogate pair, which cannot be sent.
+    JSON escapes quotes and line ends. Escaped besides are marks that a chat template might take
+    for the end of a turn, and unpaired surrogates, which cannot be sent.
 
     >>> print(fenced({"text": 'Say "1"}' + chr(10) + "<|im_end|>"}))
     {"text": "Say \\"1\\"}\\n\\u003c|im_end|>"}
@@ -85,19 +87,19 @@ def fenced(inputs: Mapping[str, object]) -> str:
 
 
 def inputs(job: Job) -> dict[str, object]:
-    """Return what the model is shown of a job; what many jobs share stands first.
+    """Return what the model is shown of a job; the part that many jobs share comes first.
 
-    >>> inputs(Job(Kind.ENTAILMENT, text="It is 27 m high.", items=("It is high.",)))
+    >>> inputs(Job(CheckKind.ENTAILMENT, text="It is 27 m high.", items=("It is high.",)))
     {'text': 'It is 27 m high.', 'claims': [{'id': 1, 'claim': 'It is high.'}]}
     """
-    if job.kind is Kind.CLAIMS:
+    if job.kind is CheckKind.CLAIMS:
         return {"question": job.question, "text": job.text}
-    if job.kind is Kind.REVERSE_QUESTION:
+    if job.kind is CheckKind.REVERSE_QUESTION:
         return {"text": job.text}
-    if job.kind is Kind.ENTAILMENT:
+    if job.kind is CheckKind.ENTAILMENT:
         return {"text": job.text, "claims": _numbered("claim", job.items)}
-    if job.own is not None:
-        return {name: _shown(job, name) for name in job.own.inputs}
+    if job.custom is not None:
+        return {name: _shown(job, name) for name in job.custom.inputs}
     return {
         "question": job.question,
         "reference": job.reference,
@@ -106,18 +108,18 @@ def inputs(job: Job) -> dict[str, object]:
 
 
 def _shown(job: Job, name: str) -> object:
-    """Return what one's own check shows under a name."""
+    """Return what a custom check shows under a name."""
     if name == "passages":
         return _numbered("passage", job.items)
-    shown = {"question": job.question, "response": job.text, "reference": job.reference}
-    return job.items[0] if name == "passage" else shown[name]
+    texts = {"question": job.question, "response": job.text, "reference": job.reference}
+    return job.items[0] if name == "passage" else texts[name]
 
 
 def _numbered(name: str, items: tuple[str, ...]) -> list[dict[str, object]]:
     return [{"id": number, name: item} for number, item in enumerate(items, start=1)]
 
 
-NAMES: dict[str, tuple[str, ...]] = {
+ALIASES: dict[str, tuple[str, ...]] = {
     "en": ("english", "en-us", "en-gb"),
     "ja": ("japanese", "ja-jp", "jp", "日本語"),
     "zh_hant": (
@@ -129,12 +131,17 @@ NAMES: dict[str, tuple[str, ...]] = {
         *("simplified chinese", "简体中文"),
     ),
 }
-"""Language -> its other names. `zh` and `chinese` alone do not tell the script: they mean
-Traditional Chinese, the language of the shipped study; write `zh_hans` for Simplified."""
+"""Language -> its other names; a language needs none. `zh` and `chinese` do not name a script:
+they mean Traditional Chinese, the language of the shipped study; `zh_hans` is Simplified."""
+
+
+def languages() -> tuple[str, ...]:
+    """Return the languages that have a folder of prompts."""
+    return tuple(sorted(folder.name for folder in FOLDER.iterdir() if folder.is_dir()))
 
 
 def language(name: str) -> str:
-    """Return the language that is meant, as its prompt folder is called.
+    """Return the language that a name means: its folder of prompts.
 
     >>> language("ZH-TW"), language("Chinese"), language("zh_Hans"), language("Japanese")
     ('zh_hant', 'zh_hant', 'zh_hans', 'ja')
@@ -143,8 +150,8 @@ def language(name: str) -> str:
     ...
     harness.errors.ConfigError: unknown judge language 'klingon'; known: en, ja, zh_hans, zh_hant
     """
-    spelling = name.strip().casefold().replace("_", "-")
-    for known, others in NAMES.items():
-        if spelling in (known.replace("_", "-"), *others):
+    spelling = fold_name(name).replace("_", "-")
+    for known in languages():
+        if spelling in (known.casefold().replace("_", "-"), *ALIASES.get(known, ())):
             return known
-    raise ConfigError(unknown(name, NAMES, "judge language"))
+    raise ConfigError(unknown(name, languages(), "judge language"))

@@ -21,14 +21,14 @@ What is accepted as what was asked for, and nothing else:
 import json
 import math
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.judge.json_repair import Mender
+from harness.judge.json_repair import JsonRepairer
 from harness.records import Status
+from harness.text import fold
 
 Schema = Mapping[str, Any]
 
@@ -212,7 +212,7 @@ _FITS: dict[str, Callable[[object, Schema, str], Any]] = {
 def _as_number(value: object) -> int | float | None:
     """Return the number that a value is or spells; a truth value is none."""
     if isinstance(value, str):
-        spelled = unicodedata.normalize("NFKC", value).strip()
+        spelled = fold(value).strip()
         if not _NUMBER.fullmatch(spelled):
             return None
         return float(spelled) if "." in spelled else int(spelled)
@@ -224,7 +224,7 @@ def _plain(value: object) -> str:
     number = _as_number(value)
     if number is not None and number == int(number):
         return str(int(number))
-    word = unicodedata.normalize("NFKC", str(value)).casefold().strip(_DECORATION)
+    word = fold(str(value)).strip(_DECORATION)
     return _BETWEEN.sub(" ", word)
 
 
@@ -389,16 +389,16 @@ def _may_answer(value: Any) -> bool:
 
 
 def _read(text: str, start: int) -> _Attempt:
-    """Read the value that opens at `start`: as it stands if that is JSON, else mended."""
-    mender = Mender(text, start)
+    """Read the value that opens at `start`: as it stands if that is JSON, else repaired."""
+    repairer = JsonRepairer(text, start)
     value, end, problem = None, start, None
     try:
-        value, end = _decode(text, start) or _decode_mended(mender) or (None, start)
+        value, end = _decode(text, start) or _decode_repaired(repairer) or (None, start)
         if _may_answer(value) and _GOES_ON.match(text, end):
             raise UnreadableReply(f"the JSON goes on with {show(text[end : end + 40])}")
     except UnreadableReply as found:
         value, problem = None, found
-    return _Attempt(start, end, value, problem, mender.cut, mender.pos - start)
+    return _Attempt(start, end, value, problem, repairer.cut, repairer.pos - start)
 
 
 def _decode(text: str, start: int) -> tuple[Any, int] | None:
@@ -421,17 +421,17 @@ def _decode(text: str, start: int) -> tuple[Any, int] | None:
     raise _too_deep()
 
 
-def _decode_mended(mender: Mender) -> tuple[Any, int] | None:
-    """Return the value that the mender reads and its end; None where that is prose."""
-    mended = mender.run()
-    decoded = _decode(mended, 0) if mended else None
+def _decode_repaired(repairer: JsonRepairer) -> tuple[Any, int] | None:
+    """Return the value that the repairer reads and its end; None where that is prose."""
+    repaired = repairer.run()
+    decoded = _decode(repaired, 0) if repaired else None
     if decoded:
-        return decoded[0], mender.pos
-    if mender.cut:
-        message = f"the reply is cut, it ends with {show(mender.text[-40:])}"
+        return decoded[0], repairer.pos
+    if repairer.cut:
+        message = f"the reply is cut, it ends with {show(repairer.text[-40:])}"
         raise UnreadableReply(message, Status.JUDGE_INCOMPLETE)
-    if mended or mender.keyed:
-        near = show(mender.text[mender.pos : mender.pos + 40])
+    if repaired or repairer.keyed:
+        near = show(repairer.text[repairer.pos : repairer.pos + 40])
         raise UnreadableReply(f"the reply cannot be read as JSON from {near} on")
     return None
 

@@ -1,8 +1,11 @@
 """Metrics: pure functions from a judge's evidence to a number.
 
 The parameters of a metric name the fields of `Evidence` that it needs, so the list of checks to
-run, and what they cost, follows from the metrics that were asked for. A name alone is the rule
-that we hold to be right; `name@rule` is the rule of the tool named.
+run, and their cost, follows from the metrics requested. A name alone is our own rule; `name@rule`
+is the rule of the tool named.
+
+To add a metric, write a function whose docstring begins with its description, and one line in
+`METRICS`.
 """
 
 from collections.abc import Iterable
@@ -10,12 +13,11 @@ from dataclasses import replace
 
 from harness.metrics import generation, overall, retrieval
 from harness.metrics.answer_match import char_f1, matches, normalise
-from harness.metrics.assemble import OF_THE_RESPONSE, assemble
 from harness.metrics.costs import COSTS
+from harness.metrics.evidence import AXES, OF_THE_RESPONSE, assemble
 from harness.metrics.metric import (
-    AXES,
     Metric,
-    Scored,
+    MetricValue,
     contradicted,
     custom_check_score,
     entailed,
@@ -31,7 +33,7 @@ __all__ = [
     "OF_THE_RESPONSE",
     "PRESETS",
     "Metric",
-    "Scored",
+    "MetricValue",
     "assemble",
     "char_f1",
     "contradicted",
@@ -78,7 +80,7 @@ METRICS: dict[str, Metric] = {
     **OTHER_RULES,
     **COSTS,
 }
-"""Every metric by its one spelling: to add one, write a function and name it here."""
+"""Every metric by its only spelling."""
 
 RAGAS = ("context_precision", "context_recall", "faithfulness", "answer_relevancy")
 RAGCHECKER = (
@@ -116,9 +118,9 @@ def _of_rule(rule: str) -> tuple[str, ...]:
 
 
 def _of_layer(layer: Layer) -> tuple[str, ...]:
-    """Return the layer's metrics by the rules that we hold to be right."""
-    strangers = (*OTHER_RULES, *_of_rule("ragchecker019"))
-    return tuple(n for n, metric in METRICS.items() if metric.layer is layer and n not in strangers)
+    """Return the layer's metrics by our own rules."""
+    others = (*OTHER_RULES, *_of_rule("ragchecker019"))
+    return tuple(n for n, metric in METRICS.items() if metric.layer is layer and n not in others)
 
 
 PRESETS: dict[str, tuple[str, ...]] = {
@@ -138,7 +140,7 @@ PRESETS: dict[str, tuple[str, ...]] = {
 
 
 def resolve(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the metrics that names and presets stand for, each once, in the order given.
+    """Return the metrics that names and presets mean, each once, in the order given.
 
     Raises ValueError for a name that is neither.
 

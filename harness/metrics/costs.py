@@ -1,39 +1,39 @@
-"""Costs: what an answer took. Measured by the system under test, judged by nobody."""
+"""Costs: the time and tokens of an answer, as the system under test measured them."""
 
-from harness.metrics.metric import Metric, Scored
+from harness.metrics.metric import Metric, MetricValue
 from harness.records import Layer
 
 UNLIMITED = (0.0, float("inf"))
 
 
-def retrieval_seconds(retrieval_seconds: float) -> Scored:
-    """Seconds until the passages were there."""
-    return Scored(float(retrieval_seconds))
+def retrieval_seconds(retrieval_seconds: float) -> MetricValue:
+    """Seconds until the passages were retrieved."""
+    return MetricValue(float(retrieval_seconds))
 
 
-def generation_seconds(generation_seconds: float) -> Scored:
+def generation_seconds(generation_seconds: float) -> MetricValue:
     """Seconds from the passages to the response."""
-    return Scored(float(generation_seconds))
+    return MetricValue(float(generation_seconds))
 
 
-def seconds(retrieval_seconds: float, generation_seconds: float) -> Scored:
+def seconds(retrieval_seconds: float, generation_seconds: float) -> MetricValue:
     """Seconds from the question to the response."""
-    return Scored(float(retrieval_seconds + generation_seconds))
+    return MetricValue(float(retrieval_seconds + generation_seconds))
 
 
-def input_tokens(input_tokens: float) -> Scored:
+def input_tokens(input_tokens: float) -> MetricValue:
     """Tokens that the generator read."""
-    return Scored(float(input_tokens))
+    return MetricValue(float(input_tokens))
 
 
-def output_tokens(output_tokens: float) -> Scored:
+def output_tokens(output_tokens: float) -> MetricValue:
     """Tokens that the generator wrote."""
-    return Scored(float(output_tokens))
+    return MetricValue(float(output_tokens))
 
 
-def passages_returned(passages_returned: float) -> Scored:
-    """Passages that came back; fewer than asked for where the index is smaller."""
-    return Scored(float(passages_returned))
+def passages_returned(passages_returned: float) -> MetricValue:
+    """Passages returned; fewer than requested where the index is smaller."""
+    return MetricValue(float(passages_returned))
 
 
 COSTS: dict[str, Metric] = {

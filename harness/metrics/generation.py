@@ -2,7 +2,7 @@
 
 from harness.metrics.metric import (
     Flags,
-    Scored,
+    MetricValue,
     by_claim,
     by_passage,
     contradicted,
@@ -13,7 +13,7 @@ from harness.metrics.refusals import is_refusal
 from harness.records import Floats, Labels, Status
 
 
-def faithfulness(response_in_context: Labels) -> Scored:
+def faithfulness(response_in_context: Labels) -> MetricValue:
     """Share of the response's claims that the passages, read together, entail.
 
     With n claims only n + 1 scores exist, so a two-claim answer can only be 0, 0.5 or 1.
@@ -21,12 +21,12 @@ def faithfulness(response_in_context: Labels) -> Scored:
     return share(entailed(response_in_context))
 
 
-def faithfulness_ragchecker(response_in_passages: Labels) -> Scored:
+def faithfulness_ragchecker(response_in_passages: Labels) -> MetricValue:
     """Share of the response's claims that some single passage entails."""
     return share(by_claim(entailed(response_in_passages)))
 
 
-def contradiction_rate(response_in_passages: Labels) -> Scored:
+def contradiction_rate(response_in_passages: Labels) -> MetricValue:
     """Share of the response's claims that a passage contradicts and none entails.
 
     A claim that the passages merely do not mention is unfaithful, but not contradicted.
@@ -35,7 +35,7 @@ def contradiction_rate(response_in_passages: Labels) -> Scored:
     return share(by_claim(contradicted(response_in_passages)) & ~supported)
 
 
-def answer_relevancy(question_similarity: Floats, noncommittal: Labels) -> Scored:
+def answer_relevancy(question_similarity: Floats, noncommittal: Labels) -> MetricValue:
     """Mean cosine of the reverse questions to the one asked; 0 where all find an evasion.
 
     A negative mean is clipped to 0, here and nowhere else: each raw cosine stays in the
@@ -43,22 +43,24 @@ def answer_relevancy(question_similarity: Floats, noncommittal: Labels) -> Score
     among several that finds an evasion changes nothing.
     """
     if entailed(noncommittal).all():
-        return Scored(0.0, question_similarity.size)
+        return MetricValue(0.0, question_similarity.size)
     mean = float(question_similarity.mean().clip(0.0, 1.0))
-    return Scored(mean, question_similarity.size)
+    return MetricValue(mean, question_similarity.size)
 
 
-def context_utilization(reference_in_passages: Labels, reference_in_response: Labels) -> Scored:
+def context_utilization(
+    reference_in_passages: Labels, reference_in_response: Labels
+) -> MetricValue:
     """Share of the reference's claims found in a passage that the response then states."""
     recalled = by_claim(entailed(reference_in_passages))
     if not recalled.any():
-        return Scored(None, 0, Status.NO_RECALLED_CLAIMS)
+        return MetricValue(None, 0, Status.NO_RECALLED_CLAIMS)
     return share(entailed(reference_in_response)[recalled])
 
 
 def noise_sensitivity_in_relevant(
     response_in_passages: Labels, response_in_reference: Labels, reference_in_passages: Labels
-) -> Scored:
+) -> MetricValue:
     """Share of the response's claims that are wrong and come from a relevant passage.
 
     Wrong: the reference does not entail it. Relevant: the passage entails a claim of the
@@ -70,28 +72,28 @@ def noise_sensitivity_in_relevant(
 
 def noise_sensitivity_in_irrelevant(
     response_in_passages: Labels, response_in_reference: Labels, reference_in_passages: Labels
-) -> Scored:
+) -> MetricValue:
     """Share of the response's claims that are wrong and come from irrelevant passages alone."""
     relevant = by_passage(entailed(reference_in_passages))
     from_noise = _from(response_in_passages, ~relevant) & ~_from(response_in_passages, relevant)
     return share(~entailed(response_in_reference) & from_noise)
 
 
-def hallucination(response_in_passages: Labels, response_in_reference: Labels) -> Scored:
+def hallucination(response_in_passages: Labels, response_in_reference: Labels) -> MetricValue:
     """Share of the response's claims that are wrong and that no passage entails."""
     supported = by_claim(entailed(response_in_passages))
     return share(~supported & ~entailed(response_in_reference))
 
 
-def self_knowledge(response_in_passages: Labels, response_in_reference: Labels) -> Scored:
+def self_knowledge(response_in_passages: Labels, response_in_reference: Labels) -> MetricValue:
     """Share of the response's claims that are right though no passage entails them."""
     supported = by_claim(entailed(response_in_passages))
     return share(~supported & entailed(response_in_reference))
 
 
-def refusal(response_text: str) -> Scored:
+def refusal(response_text: str) -> MetricValue:
     """1 where the response declines to answer and says nothing else, else 0."""
-    return Scored(float(is_refusal(response_text)))
+    return MetricValue(float(is_refusal(response_text)))
 
 
 def _from(response_in_passages: Labels, chosen: Flags) -> Flags:

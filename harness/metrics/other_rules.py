@@ -1,4 +1,4 @@
-"""The rules of other tools, so that their readers find the numbers they know.
+"""The rules of other tools, so that their users find the numbers they know.
 
 `ragas043` is Ragas 0.4.3, `dify_ja` its four metrics as article A rebuilt them in Dify, `csharp`
 the pipeline of article B. The table names our own function where the rule is the same, so that
@@ -8,7 +8,7 @@ each tool's set is whole; `instead` is what the tool gives where ours is NA.
 from harness.metrics.generation import faithfulness, faithfulness_ragchecker
 from harness.metrics.metric import (
     Metric,
-    Scored,
+    MetricValue,
     by_claim,
     by_passage,
     contradicted,
@@ -24,21 +24,21 @@ EPSILON = 1e-10
 COSINE = (-1.0, 1.0)
 
 
-def context_precision_epsilon(passage_useful: Labels) -> Scored:
+def context_precision_epsilon(passage_useful: Labels) -> MetricValue:
     """Average precision of the useful passages, with 1e-10 in the denominator."""
-    return Scored(average_precision(entailed(passage_useful), EPSILON), passage_useful.size)
+    return MetricValue(average_precision(entailed(passage_useful), EPSILON), passage_useful.size)
 
 
-def answer_relevancy_ragas(question_similarity: Floats, noncommittal: Labels) -> Scored:
+def answer_relevancy_ragas(question_similarity: Floats, noncommittal: Labels) -> MetricValue:
     """Mean cosine of the reverse questions, not clipped; 0 where all find an evasion."""
     evaded = entailed(noncommittal).all()
     mean = 0.0 if evaded else float(question_similarity.mean())
-    return Scored(mean, question_similarity.size)
+    return MetricValue(mean, question_similarity.size)
 
 
 def factual_correctness_ragas(
     response_in_reference: Labels, reference_in_response: Labels
-) -> Scored:
+) -> MetricValue:
     """F1 over two sets of claims at once, rounded to two decimals.
 
     Right claims of the response stand for the reference's claims that were found, so the
@@ -48,21 +48,21 @@ def factual_correctness_ragas(
     wrong = response_in_reference.size - right
     missed = int((~entailed(reference_in_response)).sum())
     units = response_in_reference.size + reference_in_response.size
-    return Scored(round(2 * right / (2 * right + wrong + missed), 2) if right else 0.0, units)
+    return MetricValue(round(2 * right / (2 * right + wrong + missed), 2) if right else 0.0, units)
 
 
-def answer_relevancy_dify(question_similarity: Floats) -> Scored:
+def answer_relevancy_dify(question_similarity: Floats) -> MetricValue:
     """Cosine of the first reverse question; an evasion is not looked at."""
-    return Scored(float(question_similarity[0]))
+    return MetricValue(float(question_similarity[0]))
 
 
-def context_precision_csharp(response_in_passages: Labels) -> Scored:
+def context_precision_csharp(response_in_passages: Labels) -> MetricValue:
     """Share of the passages that entail or contradict some claim of the response."""
     speaks = entailed(response_in_passages) | contradicted(response_in_passages)
     return share(by_passage(speaks))
 
 
-def hallucination_csharp(response_in_passages: Labels) -> Scored:
+def hallucination_csharp(response_in_passages: Labels) -> MetricValue:
     """Share of the response's claims on which every passage is silent.
 
     A contradicted claim does not count. With `faithfulness@csharp` and `contradiction_rate` it
@@ -72,7 +72,7 @@ def hallucination_csharp(response_in_passages: Labels) -> Scored:
     return share(~by_claim(speaks))
 
 
-def overall_csharp(response_in_passages: Labels) -> Scored:
+def overall_csharp(response_in_passages: Labels) -> MetricValue:
     """0.4 faithfulness + 0.2 claim recall + 0.2 context precision + 0.2 (1 - hallucination).
 
     From 0 to 100, a whole number. That pipeline's claim recall is its faithfulness again, so
@@ -83,7 +83,7 @@ def overall_csharp(response_in_passages: Labels) -> Scored:
     precise = by_passage(speaks).mean()
     silent = (~by_claim(speaks)).mean()
     total = 0.4 * faithful + 0.2 * faithful + 0.2 * precise + 0.2 * (1 - silent)
-    return Scored(float(round(100 * total)), response_in_passages.shape[0])
+    return MetricValue(float(round(100 * total)), response_in_passages.shape[0])
 
 
 NOTHING_CSHARP = {Status.NO_CLAIMS: 0.0, Status.NO_PASSAGES: 0.0}

@@ -15,6 +15,7 @@ from harness.errors import InputError
 from harness.files import write_whole
 from harness.questions.rows import FileRow, json_row
 from harness.records import Grade, Question
+from harness.text import fold_name
 
 log = logging.getLogger(__name__)
 
@@ -156,9 +157,9 @@ def grade_by_text(
     """
     by_subject: dict[Subject, list[int | None]] = defaultdict(list)
     left_out = Counter[str]()
-    names = {folded(name) for name in refused if name}
+    names = {fold_name(name) for name in refused if name}
     for (about, grader), grade in latest_grades(grades).items():
-        if folded(grader) in names:
+        if fold_name(grader) in names:
             left_out[grader] += 1
         else:
             by_subject[about].append(grade.grade)
@@ -190,11 +191,6 @@ def disputes(grades: Iterable[G]) -> tuple[Subject, ...]:
     for (about, _), grade in latest_grades(grades).items():
         opinions[about].add(grade.grade)
     return tuple(about for about, grades_of in opinions.items() if {0, 1} <= grades_of)
-
-
-def folded(name: str) -> str:
-    """Return a name as it is compared: case and blanks around it do not count."""
-    return name.strip().casefold()
 
 
 def question_sha256(question: Question) -> str:

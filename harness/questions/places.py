@@ -5,14 +5,13 @@ Evidence that is not in the corpus has a recall of 0, which would look like a re
 
 import logging
 import re
-import unicodedata
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from harness.errors import InputError, unknown
 from harness.questions.testset import TestSet
 from harness.records import EvidencePlace
-from harness.text import covers, evened, stem
+from harness.text import compact, covers, document_name, holds_number
 
 log = logging.getLogger(__name__)
 
@@ -35,9 +34,9 @@ def check_evidence(testset: TestSet, files: Iterable[str]) -> None:
     Raises:
         InputError: names the question, the document and the nearest one.
     """
-    documents = {stem(file) for file in files}
+    documents = {document_name(file) for file in files}
     for question in testset.questions:
-        for name in (stem(place.document) for place in question.evidence):
+        for name in (document_name(place.document) for place in question.evidence):
             if documents and name not in documents:
                 raise InputError(
                     f"{testset.path}: evidence of '{question.id}': "
@@ -66,7 +65,7 @@ def check_places(testset: TestSet, pages: Pages, figures: Collection[str] | None
         _PlaceOfQuestion(question.id, place, name, read[name])
         for question in testset.questions
         for place in question.evidence
-        if (name := stem(place.document)) in read
+        if (name := document_name(place.document)) in read
     ]
     faults = [
         f"evidence of '{one.question}': {error}" for one in places if (error := one.error(figures))
@@ -111,7 +110,7 @@ class _PlaceOfQuestion:
     @property
     def verbatim(self) -> bool:
         """Whether the page contains the quote literally, but for white space, width and case."""
-        return evened(self.quote) in evened(self.page)
+        return compact(self.quote) in compact(self.page)
 
     def error(self, figures: Collection[str] | None) -> str:
         """Return what is wrong with the place; empty if nothing is."""
@@ -140,15 +139,9 @@ class _PlaceOfQuestion:
 
     def _wrong_number(self) -> str:
         for number in NUMBER.findall(self.quote):
-            if not _contains_number(self.page, number):
+            if not holds_number(self.page, number):
                 return (
                     f"page {self.place.page} of '{self.document}' does not contain "
                     f"{number}, which is in the quote"
                 )
         return ""
-
-
-def _contains_number(text: str, number: str) -> bool:
-    """Say whether a text contains a number, also if white space was read into one of the two."""
-    whole = re.compile(rf"(?<!\d){re.escape(evened(number))}(?!\d)")
-    return any(map(whole.search, (unicodedata.normalize("NFKC", text), evened(text))))

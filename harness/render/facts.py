@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 class Agreement:
     """How often the judge agreed with labels that people gave.
 
-    The fields are those of `harness.judge.Measured`: `Agreement(**asdict(measured))`.
+    The fields are those of `harness.judge.JudgeAccuracy`: `Agreement(**asdict(measured))`.
     """
 
     check: str

@@ -88,7 +88,7 @@ def study_facts(settings: Report, how: Composition, runs: Sequence[Run]) -> "Stu
         testset=runs[0].facts()["testset"]["name"],
         judge=settings.judge.label,
         judge_is_model=isinstance(settings.judge, ChatJudge),
-        agreement=tuple(Agreement(**asdict(measured)) for measured in settings.judge.measured),
+        agreement=tuple(Agreement(**asdict(measured)) for measured in settings.judge.accuracies),
         generators={
             run.name: made_with.generator
             for run in runs
@@ -100,9 +100,8 @@ def study_facts(settings: Report, how: Composition, runs: Sequence[Run]) -> "Stu
 
 
 def wrong_captions(runs: Sequence[Run], settings: Report) -> "Section | None":
-    """Return the answers that rely on a caption that people graded wrong; None if there is none."""
-    from harness.render import words
-    from harness.render.wrong_captions import wrong_captions
+    """Return the answers that rely on a caption that people graded wrong; None without any."""
+    from harness.render import words, wrong_captions
 
     found = on_wrong_captions(runs, testset_folder(settings.study.testset), settings.judge.label)
     return wrong_captions(found, words(settings.language))
@@ -135,8 +134,7 @@ def suspects(analysis: "Analysis", language: str) -> "RenderableType":
     """Return the verdicts that a person should look at, for the terminal."""
     from rich.console import Group
 
-    from harness.render import words
-    from harness.render.details import suspects
+    from harness.render import suspects, words
     from harness.render.terminal import section
 
     found = suspects(analysis, words(language))
@@ -146,6 +144,8 @@ def suspects(analysis: "Analysis", language: str) -> "RenderableType":
 def suspects_csv(analysis: "Analysis") -> str:
     """Return every suspect verdict as a row."""
     from harness.analysis.results import Suspect
-    from harness.render.tables import csv
+    from harness.render import csv_text
 
-    return csv([field.name for field in fields(Suspect)], [asdict(s) for s in analysis.suspects])
+    return csv_text(
+        [field.name for field in fields(Suspect)], [asdict(s) for s in analysis.suspects]
+    )

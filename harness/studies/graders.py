@@ -10,7 +10,6 @@ from harness.config.schema import Report
 from harness.questions import (
     Subject,
     current_grades,
-    folded,
     grade_by_text,
     question_sha256,
     read_caption_grades,
@@ -21,13 +20,14 @@ from harness.questions import (
 from harness.records import Response
 from harness.store import Run
 from harness.systems import Provenance
+from harness.text import fold_name
 
 
 def graders(settings: Report, runs: Sequence[Run]) -> tuple[str, ...]:
     """Return the names of those who graded answers of this test set, without the study's models."""
-    refused = {folded(name) for name in model_names(runs, settings.judge.label)}
+    refused = {fold_name(name) for name in model_names(runs, settings.judge.label)}
     names = dict.fromkeys(grade.grader for grade in read_grades(grades_file(settings)))
-    return tuple(name for name in names if folded(name) not in refused)
+    return tuple(name for name in names if fold_name(name) not in refused)
 
 
 def human_grades(

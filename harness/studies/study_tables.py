@@ -33,7 +33,7 @@ OF_THE_STUDY = ("study.corpus", "study.testset", "study.language", "study.repeat
 
 
 @dataclass(frozen=True, slots=True)
-class StudyRows:
+class RunRows:
     """The rows of the runs on the questions chosen, by whatever judge: run -> rows."""
 
     questions: Sequence[Question]
@@ -102,7 +102,7 @@ def check_evaluated(run: Run, judge: str, how: Composition) -> None:
         )
 
 
-def read_rows(runs: Sequence[Run], settings: Report) -> StudyRows:
+def read_rows(runs: Sequence[Run], settings: Report) -> RunRows:
     """Return the rows of the runs, and people's grades of them."""
     from harness.analysis import gold_scores
 
@@ -119,7 +119,7 @@ def read_rows(runs: Sequence[Run], settings: Report) -> StudyRows:
         run.name: [row for row in run.verdicts() if row.question_id in chosen] for run in runs
     }
     grades = human_grades(settings, runs, responses)
-    return StudyRows(questions, responses, scores, verdicts, grades)
+    return RunRows(questions, responses, scores, verdicts, grades)
 
 
 def chosen_questions(runs: Sequence[Run], settings: Report) -> list[Question]:
@@ -131,12 +131,12 @@ def chosen_questions(runs: Sequence[Run], settings: Report) -> list[Question]:
 def table_by(
     judge: str,
     runs: Sequence[Run],
-    rows: StudyRows,
+    rows: RunRows,
     settings: Report,
     without: Collection[str] = (),
 ) -> "StudyTable":
     """Return the study as one judge sees it, `without` these custom checks."""
-    from harness.analysis import study_table
+    from harness.analysis import StudyRows, study_table
 
     names = [run.name for run in runs]
     scores = {
@@ -147,24 +147,21 @@ def table_by(
         ]
         for name in names
     }
+    verdicts = {
+        name: [v for v in rows.verdicts[name] if v.judge == judge and v.check not in without]
+        for name in names
+    }
+    facts = [run_facts(run, judge, rows.responses[run.name], scores[run.name]) for run in runs]
     return study_table(
-        facts=in_study_order(
-            [run_facts(run, judge, rows.responses[run.name], scores[run.name]) for run in runs],
-            settings.study.variants,
-        ),
-        questions=rows.questions,
-        metrics=metric_facts(scores, runs, judge),
-        scores=scores,
-        responses={name: rows.responses[name] for name in names},
-        grades=rows.grades,
-        verdicts={
-            name: [
-                row
-                for row in rows.verdicts[name]
-                if row.judge == judge and row.check not in without
-            ]
-            for name in names
-        },
+        StudyRows(
+            runs=in_study_order(facts, settings.study.variants),
+            questions=rows.questions,
+            metrics=metric_facts(scores, runs, judge),
+            scores=scores,
+            responses={name: rows.responses[name] for name in names},
+            grades=rows.grades,
+            verdicts=verdicts,
+        )
     )
 
 

@@ -1,16 +1,15 @@
 """A generator without a language model: it quotes the sentence that fits the question best."""
 
-import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numpy as np
 
+from harness.errors import in_language
 from harness.llm import Calls, Embedder, Role
 from harness.records import Answer, Passage, Query
 from harness.systems.generators import Generator
+from harness.text import letters, ngrams, quotable_sentences
 
 REFUSALS = {
     "en": "The documents do not say.",
@@ -18,7 +17,6 @@ REFUSALS = {
     "zh_hant": "資料中沒有提到。",
     "zh_hans": "资料中没有提到。",
 }
-SENTENCE_END = re.compile(r"(?<=[。！？!?])|(?<=[.!?])(?=\s)|\n+")
 
 
 @dataclass
@@ -54,8 +52,8 @@ class Extractive(Generator):
         self, question: str, passages: Sequence[Passage], embedder: Embedder, calls: Calls
     ) -> str:
         """Return the best sentence of the passages, or the refusal where none is good enough."""
-        refusal = REFUSALS.get(self.language, REFUSALS["en"])
-        sentences = list(dict.fromkeys(s for p in passages for s in sentences_of(p.text)))
+        refusal = in_language(REFUSALS, self.language, "refusal of the extractive reader")
+        sentences = list(dict.fromkeys(s for p in passages for s in quotable_sentences(p.text)))
         if not sentences:
             return refusal
         meaning = embedder.embed(sentences, Role.PASSAGE, calls) @ embedder.embed(
@@ -67,18 +65,12 @@ class Extractive(Generator):
         return sentences[best] if scores[best] >= self.threshold else refusal
 
 
-def sentences_of(text: str) -> list[str]:
-    """Return the sentences, split at sentence ends and line breaks; a decimal point ends none."""
-    return [s.strip() for s in SENTENCE_END.split(text) if s.strip()]
-
-
 def overlap(question: str, sentence: str) -> float:
     """Return the share of the question's character bigrams that the sentence contains, 0 to 1."""
     asked = bigrams(question)
     return len(asked & bigrams(sentence)) / len(asked) if asked else 0.0
 
 
-def bigrams(text: str) -> set[str]:
-    """Return the pairs of neighbouring letters and digits, whatever their case and width."""
-    letters = [c for c in unicodedata.normalize("NFKC", text).casefold() if c.isalnum()]
-    return {a + b for a, b in pairwise(letters)}
+def bigrams(text: str) -> frozenset[str]:
+    """Return the pairs of neighbouring letters and digits, whatever their width and case."""
+    return ngrams(letters(text), 2)

@@ -54,11 +54,9 @@ class Rag(System):
             raise ConfigError(f"variant.top_k must be between 1 and {MOST} (got {self.top_k})")
 
     def inactive(self) -> frozenset[str]:
-        """Settings that an index without captions, or without their context, does not use."""
-        unused = set() if self.index.wants_captions else {"captioner"}
-        if self.index.contents in ("text", "caption"):
-            unused.add("index.context_size")
-        return frozenset(unused)
+        """Settings without effect under the contents of the index, such as a captioner of text."""
+        captioner = frozenset[str]() if self.index.wants_captions else frozenset({"captioner"})
+        return captioner | {f"index.{name}" for name in self.index.unused}
 
     def documents(self) -> dict[str, str]:
         """The files that the index is built from."""
@@ -154,7 +152,7 @@ class OpenRag(Answerer):
 
     @property
     def figures(self) -> frozenset[str] | None:
-        """All figures of the corpus; None where the index takes no captions."""
+        """All figures of the corpus; None if the index does not want captions."""
         if not self.config.index.wants_captions:
             return None
         return frozenset(figure.id for d in self.documents for figure in d.figures)

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from harness.analysis import KINDS, Analysis, Finding, Options, analyse, as_json
-from harness.analysis.findings.credits import credited
-from harness.analysis.results import Attribution, Verdict
+from harness.analysis.findings.study_findings import credited
+from harness.analysis.results import Attribution, Conclusion
 from harness.analysis.study_table import StudyTable
 
 MEANS = {
@@ -83,14 +83,14 @@ def test_strict_prompt_loses_by_generation_alone(analysis: Analysis) -> None:
     assert (right.won, right.lost) == ((), ("q1", "q2"))
     assert right.mcnemar is not None
     assert (right.mcnemar.p, right.mcnemar.floor, right.mcnemar.discordant) == (0.5, 0.5, 2)
-    assert right.verdict is Verdict.NO_EVIDENCE
+    assert right.verdict is Conclusion.NO_EVIDENCE
 
     assert contrast.attribution is Attribution.GENERATION
     assert contrast.passages.same == 8
     for metric in ("context_precision", "context_recall"):
         row = contrast.difference(metric)
         assert row is not None
-        assert row.verdict is Verdict.IDENTICAL_BY_CONSTRUCTION
+        assert row.verdict is Conclusion.IDENTICAL_BY_CONSTRUCTION
         assert row.mean == 0.0
     [finding] = of_kind(analysis, "generation_by_construction")
     assert finding.groups == {"gained": (), "lost": ("q1", "q2")}
@@ -217,7 +217,7 @@ def test_view_narrows_but_the_family_stays(analysis: Analysis, article: StudyTab
 
 def test_unknown_names_are_refused(article: StudyTable) -> None:
     """A baseline or factor that is not there is an error that lists those that are."""
-    with pytest.raises(ValueError, match=r"no run 'text_k5'.*text_k4"):
+    with pytest.raises(ValueError, match=r"unknown baseline 'text_k5'.*text_k4"):
         analyse(article, Options(baseline="text_k5"))
     with pytest.raises(ValueError, match=r"differ in 'k'.*top_k"):
         analyse(article, Options(factor="k"))

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from harness.analysis import MetricFacts, Options, Primary, RunFacts, StudyTable, analyse
-from harness.analysis.results import Attribution, Contrast, Difference, Verdict
+from harness.analysis.results import Attribution, Conclusion, Contrast, Difference
 from harness.records import Layer
 
 Builder = Callable[..., StudyTable]
@@ -33,7 +33,7 @@ def contrast(study: StudyTable) -> Contrast:
 
 
 def test_means_rest_on_the_questions_scored_on_both_sides(study: Builder) -> None:
-    """Two NA on one side: 0.9 over 2 of 4 is no better than 0.7 over 4 of 4 (case A04)."""
+    """Two NA on one side: 0.9 over 2 of 4 is no better than 0.7 over 4 of 4."""
     table = study(metrics={FAITHFULNESS: {"P": [0.9, None, None, 0.9], "Q": [0.9, 0.5, 0.5, 0.9]}})
 
     found = analyse(table)
@@ -48,12 +48,12 @@ def test_means_rest_on_the_questions_scored_on_both_sides(study: Builder) -> Non
     row = only(table, "faithfulness")
     assert (row.mean, row.questions, row.ties) == (0.0, 2, 2)
     assert (row.dropped_left, row.dropped_right, row.dropped_both) == (("q2", "q3"), (), ())
-    assert row.verdict is Verdict.NO_EVIDENCE
+    assert row.verdict is Conclusion.NO_EVIDENCE
     assert row.flips_with_missing
 
 
 def test_na_is_not_zero_on_either_side(study: Builder) -> None:
-    """1 and 1 with an NA between, against 0.7 throughout, is +0.3 on two questions (case A02)."""
+    """1 and 1 with an NA between, against 0.7 throughout, is +0.3 on two questions."""
     table = study(metrics={FAITHFULNESS: {"Q": [0.7, 0.7, 0.7], "P": [1.0, None, 1.0]}})
 
     row = only(table, "faithfulness")
@@ -63,7 +63,7 @@ def test_na_is_not_zero_on_either_side(study: Builder) -> None:
 
 
 def test_failures_of_the_system_count_as_wrong(study: Builder) -> None:
-    """6 right, 2 wrong and 2 without an answer is 6 of 10, the two named apart (case A06)."""
+    """6 right, 2 wrong and 2 without an answer is 6 of 10, the two named apart."""
     answers: list[str | None] = ["text"] * 8 + [None] * 2
     table = study(right={"P": [1] * 6 + [0] * 2 + [None] * 2}, answers={"P": answers})
 
@@ -77,7 +77,7 @@ def test_failures_of_the_system_count_as_wrong(study: Builder) -> None:
 
 
 def test_two_runs_are_paired_by_question(study: Builder) -> None:
-    """Paired standard error 0.164, not 0.250; two changes are what a coin does (case L11)."""
+    """Paired standard error 0.164, not 0.250; two changes are what a coin does."""
     table = study(right={"Q": [0, 1, 0, 0, 0, 0, 1, 0], "P": [1, 1, 0, 1, 0, 0, 1, 0]})
 
     row = only(table, "right")
@@ -86,12 +86,11 @@ def test_two_runs_are_paired_by_question(study: Builder) -> None:
     assert row.standard_error == pytest.approx(0.164, abs=5e-4)
     assert row.mcnemar is not None
     assert (row.mcnemar.p, row.mcnemar.discordant) == (0.5, 2)
-    assert (row.p, row.verdict) == (0.5, Verdict.NO_EVIDENCE)
+    assert (row.p, row.verdict) == (0.5, Conclusion.NO_EVIDENCE)
 
 
 def test_pairs_with_a_missing_side_are_left_out(study: Builder) -> None:
-    """8 questions, one NA: n = 7, and whether zero is inside is asked of the stored limits
-    (case L12)."""
+    """8 questions, one NA: n = 7, and whether zero is inside follows from the stored limits."""
     deltas = [0.0, 0.1, 0.3, 0.2, 0.25, 0.1, 0.135]
     table = study(
         metrics={
@@ -108,12 +107,12 @@ def test_pairs_with_a_missing_side_are_left_out(study: Builder) -> None:
 
 
 def test_all_missing_is_na_everywhere(study: Builder) -> None:
-    """A metric without a single score is NA in every statistic, 0 in none (case N04)."""
+    """A metric without a single score is NA in every statistic, 0 in none."""
     table = study(metrics={FAITHFULNESS: {"P": [None, None], "Q": [None, None]}})
 
     row = only(table, "faithfulness")
 
-    assert row.verdict is Verdict.NOT_COMPARED
+    assert row.verdict is Conclusion.NOT_COMPARED
     nothing = (row.mean, row.left_mean, row.right_mean, row.low, row.high, row.p, row.p_adjusted)
     assert nothing == (None,) * 7
     assert (row.standard_error, row.detectable, row.questions_needed) == (None,) * 3
@@ -123,7 +122,7 @@ def test_all_missing_is_na_everywhere(study: Builder) -> None:
 
 
 def test_two_questions_of_one_wording_are_scored_apart(study: Builder) -> None:
-    """Joined by id: two rows, and a warning that they share their text (case D04)."""
+    """Joined by id: two rows, and a warning that they share their text."""
     table = study(right={"P": [1, 0], "Q": [1, 1]})
     twin = [replace(question, question="何月最多？") for question in table.questions]
 
@@ -148,11 +147,11 @@ def test_better_needs_its_evidence(study: Builder) -> None:
 
     rows = {d.metric: d for d in contrast(table).differences}
 
-    assert rows["faithfulness"].verdict is Verdict.BETTER
+    assert rows["faithfulness"].verdict is Conclusion.BETTER
     assert (rows["faithfulness"].wins, rows["faithfulness"].losses) == (MANY, 0)
-    assert rows["hallucination"].verdict is Verdict.WORSE
+    assert rows["hallucination"].verdict is Conclusion.WORSE
     assert (rows["hallucination"].wins, rows["hallucination"].losses) == (0, MANY)
-    assert rows["input_tokens"].verdict is Verdict.DIFFERENT
+    assert rows["input_tokens"].verdict is Conclusion.DIFFERENT
     assert rows["input_tokens"].worst is None
     assert rows["faithfulness"].p_adjusted == 3 * 2 / 2**MANY
     kinds = {(f.kind, f.metric) for f in analyse(table).findings}
@@ -172,7 +171,7 @@ def test_declared_tests_are_a_family_of_their_own(study: Builder) -> None:
 
     assert only(table, "faithfulness").p_adjusted == 3 * 2 / 2**8
     row = only(table, "faithfulness", declared)
-    assert (row.primary, row.p_adjusted, row.verdict) == (True, 2 / 2**8, Verdict.BETTER)
+    assert (row.primary, row.p_adjusted, row.verdict) == (True, 2 / 2**8, Conclusion.BETTER)
     assert only(table, "input_tokens", declared).p_adjusted == 2 * 2 / 2**8
     family = analyse(table, declared).family
     assert (family.tests, family.primary, family.level) == (3, 1, 0.025)
@@ -193,8 +192,8 @@ def test_identical_answers_say_that_no_effect_was_possible(study: Builder) -> No
 
     assert found.attribution is Attribution.NO_EFFECT_POSSIBLE
     right, tokens = found.differences
-    assert (right.verdict, right.interval) == (Verdict.NO_EFFECT_POSSIBLE, "construction")
-    assert tokens.verdict is Verdict.DIFFERENT
+    assert (right.verdict, right.interval) == (Conclusion.NO_EFFECT_POSSIBLE, "construction")
+    assert tokens.verdict is Conclusion.DIFFERENT
     assert "no_effect_possible" in {f.kind for f in analyse(table).findings}
 
 
@@ -243,11 +242,11 @@ def test_equal_answers_that_are_judged_unequally_are_an_error(study: Builder) ->
 
     assert found.findings[0].kind == "judged_unequally"
     assert found.findings[0].questions == ("q1",)
-    assert only(table, "faithfulness").verdict is Verdict.NO_EVIDENCE
+    assert only(table, "faithfulness").verdict is Conclusion.NO_EVIDENCE
 
 
 def test_other_judges_are_not_compared(study: Builder) -> None:
-    """Scores of two judges or prompts under one name are not one metric (cases L09, L17)."""
+    """Scores of two judges or prompts under one name are not one metric."""
     one = RunFacts("P", "P", leaves={"top_k": 1}, scored_by={"faithfulness": "h1"})
     two = RunFacts("Q", "Q", leaves={"top_k": 2}, scored_by={"faithfulness": "h2"})
     rows = {"P": [0.1, 0.2], "Q": [0.3, 0.4]}
@@ -255,7 +254,7 @@ def test_other_judges_are_not_compared(study: Builder) -> None:
 
     row = only(table, "faithfulness")
 
-    assert (row.verdict, row.p, row.questions) == (Verdict.NOT_COMPARED, None, 2)
+    assert (row.verdict, row.p, row.questions) == (Conclusion.NOT_COMPARED, None, 2)
     assert only(table, "input_tokens").p == 0.5
     [finding] = [f for f in analyse(table).findings if f.kind == "judged_differently"]
     assert (finding.metric, finding.numbers) == ("faithfulness", {"others": 0})
@@ -276,7 +275,7 @@ def test_times_are_shown_and_not_tested(study: Builder) -> None:
     rows = {row.metric: row for row in found.contrasts[0].differences}
     for metric in ("seconds", "passages_returned"):
         row = rows[metric]
-        assert (row.verdict, row.mean, row.questions) == (Verdict.NOT_TESTED, 1.0, MANY)
+        assert (row.verdict, row.mean, row.questions) == (Conclusion.NOT_TESTED, 1.0, MANY)
         assert (row.losses, row.wins) == ((MANY, 0) if metric == "seconds" else (0, MANY))
         assert (row.p, row.p_adjusted, row.low, row.standard_error) == (None,) * 4
         assert (row.interval, row.detectable, row.questions_needed) == ("none", None, None)

@@ -10,6 +10,7 @@ from harness.analysis import (
     MetricFacts,
     Options,
     RunFacts,
+    StudyRows,
     StudyTable,
     analyse,
     as_json,
@@ -61,18 +62,20 @@ def table(
         ]  # fmt: skip
 
     return study_table(
-        [RunFacts(name, name, leaves={"top_k": ord(name)}, scored_by=judged) for name in names],
-        questions,
-        [FACTS[metric] for metric in metrics],
-        {name: scored(name) for name in names},
-        {name: answered(name) for name in names},
-        {
-            (name, questions[at].id, 0): int(value)
-            for name, row in (right or {}).items()
-            for at, value in enumerate(row)
-            if value is not None
-        },
-        verdicts,
+        StudyRows(
+            [RunFacts(name, name, leaves={"top_k": ord(name)}, scored_by=judged) for name in names],
+            questions,
+            [FACTS[metric] for metric in metrics],
+            {name: scored(name) for name in names},
+            {name: answered(name) for name in names},
+            {
+                (name, questions[at].id, 0): int(value)
+                for name, row in (right or {}).items()
+                for at, value in enumerate(row)
+                if value is not None
+            },
+            verdicts or {},
+        )
     )
 
 
@@ -84,7 +87,7 @@ def several(*tables: tuple[str, StudyTable], options: Options = Options()) -> An
 def held(found: Analysis) -> dict[tuple[str, str | None], tuple[str, ...]]:
     """Return (kind, metric) -> the judges under whom that finding holds."""
     assert found.judges is not None
-    return {(one.finding.kind, one.finding.metric): one.judges for one in found.judges.claims}
+    return {(one.finding.kind, one.finding.metric): one.judges for one in found.judges.findings}
 
 
 UP = {"P": LOW, "Q": HIGH}
@@ -112,7 +115,7 @@ def test_findings_of_all_and_of_one() -> None:
         ("worse", "faithfulness"): ("B",),
     }
     assert found.judges is not None
-    [better] = [one for one in found.judges.claims if one.others == ("B",)]
+    [better] = [one for one in found.judges.findings if one.others == ("B",)]
     assert [(one.judge, one.verdict, one.number) for one in better.readings] == [
         ("A", "better", pytest.approx(0.8)),
         ("B", "worse", pytest.approx(-0.8)),
@@ -175,7 +178,7 @@ def test_a_metric_that_one_judge_believes() -> None:
         ("metric_not_trusted", "faithfulness"): ("B",),
     }
     assert found.judges is not None
-    assert [one.verdict for one in found.judges.claims[0].readings] == ["trusted", "no_evidence"]
+    assert [one.verdict for one in found.judges.findings[0].readings] == ["trusted", "no_evidence"]
 
 
 def test_only_the_common_part_is_compared() -> None:
@@ -195,7 +198,7 @@ def test_only_the_common_part_is_compared() -> None:
     assert (judges.questions, judges.of_questions) == (tuple(f"q{n}" for n in range(1, 16)), 20)
     assert (judges.metrics, judges.uncommon) == (("faithfulness",), ("precision",))
     assert held(found) == {("better", "faithfulness"): ("B",)}
-    assert [one.verdict for one in judges.claims[0].readings] == ["no_evidence", "better"]
+    assert [one.verdict for one in judges.findings[0].readings] == ["no_evidence", "better"]
 
 
 def test_na_is_scored() -> None:
@@ -247,7 +250,7 @@ def test_nothing_in_common_is_said() -> None:
     )
 
     assert found.judges is not None
-    assert (found.judges.compared, found.judges.claims) == ((), ())
+    assert (found.judges.compared, found.judges.findings) == ((), ())
     assert [f.kind for f in found.findings if "under" in f.kind] == []
 
 
@@ -259,7 +262,7 @@ def test_no_question_in_common_is_no_finding() -> None:
     found = several(("A", first), ("B", second)).judges
 
     assert found is not None
-    assert (found.compared, found.claims) == ((), ())
+    assert (found.compared, found.findings) == ((), ())
 
 
 def test_a_view_narrows_what_is_compared() -> None:
@@ -272,7 +275,7 @@ def test_a_view_narrows_what_is_compared() -> None:
     )
 
     assert found.judges is not None
-    [one] = found.judges.claims
+    [one] = found.judges.findings
     assert (one.finding.kind, one.finding.left, one.finding.right) == ("worse", "Q", "P")
     assert one.judges == ("A", "B")
 

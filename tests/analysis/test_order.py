@@ -12,7 +12,7 @@ from harness.text import as_number, natural
     ],
 )
 def test_names_sort_as_people_count(names: list[str]) -> None:
-    """k10 comes after k9, and q12 after q2 (case L03)."""
+    """k10 comes after k9, and q12 after q2."""
     shuffled = [*names[1::2], *names[::2]]
 
     assert sorted(shuffled, key=natural) == names

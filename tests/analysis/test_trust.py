@@ -1,21 +1,14 @@
-import json
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from harness.analysis import MetricFacts, RunFacts, StudyTable, analyse
-from harness.analysis.measures import Measure
-from harness.analysis.results import MetricTrust, Trust, Verdict
-from harness.analysis.trust import (
-    Cells,
-    auc_interval,
-    concordance,
-    correlate,
-    trust_of,
-)
+from harness.analysis.results import Conclusion, MetricTrust, Trust
+from harness.analysis.statistics.concordance import GradedScores, concordance
+from harness.analysis.study_table import Measure
+from harness.analysis.trust import trust_of
 from harness.records import Floats, Layer
 
 Builder = Callable[..., StudyTable]
@@ -24,7 +17,7 @@ HALLUCINATION = MetricFacts("hallucination", Layer.GENERATION, higher_is_better=
 
 
 def trust(values: Floats, right: Floats, facts: MetricFacts = FAITHFULNESS) -> MetricTrust:
-    """Hold (runs, questions) of scores against right and wrong."""
+    """Compare (runs, questions) of scores with right and wrong."""
     measure = Measure(facts, values, np.full(values.shape, np.nan), False)
     return trust_of(measure, right, "grade")
 
@@ -69,7 +62,7 @@ def test_untrusted_metrics_never_win(article: StudyTable) -> None:
         for metric in ("context_precision", "context_recall"):
             row = contrast.difference(metric)
             assert row is not None
-            assert row.verdict in (Verdict.NOT_TRUSTED, Verdict.IDENTICAL_BY_CONSTRUCTION)
+            assert row.verdict in (Conclusion.NOT_TRUSTED, Conclusion.IDENTICAL_BY_CONSTRUCTION)
     untrusted = [f for f in found.findings if f.kind == "metric_not_trusted"]
     assert [f.metric for f in untrusted] == ["context_precision", "context_recall"]
     assert {f.names["verdict"] for f in untrusted} == {"no_evidence"}
@@ -91,9 +84,9 @@ def test_auc_is_the_mann_whitney_share() -> None:
 def test_leaving_out_a_question_is_what_recomputing_without_it_gives() -> None:
     """The jackknife's shortcut against the long way."""
     values, right = drawn(0.5, n=6)
-    runs, questions = np.nonzero(np.ones_like(values, bool))
+    questions = np.nonzero(np.ones_like(values, bool))[1]
 
-    found = concordance(Cells(values.ravel(), right.ravel() > 0.5, runs, questions))
+    found = concordance(GradedScores(values.ravel(), right.ravel() > 0.5, questions))
 
     for q in range(6):
         others = np.delete(values, q, axis=1), np.delete(right, q, axis=1)
@@ -161,12 +154,6 @@ def test_a_perfect_metric_is_not_a_certainty() -> None:
     assert row.high == pytest.approx(1 - 0.025 ** (1 / 8))
 
 
-def test_interval_needs_two_questions() -> None:
-    """One question cannot be left out."""
-    cells = Cells(np.array([0.1, 0.9]), np.array([False, True]), np.array([0, 1]), np.array([0, 0]))
-    assert auc_interval(concordance(cells)) == (None, None)
-
-
 def test_draws_between_repeats_say_nothing(study: Builder) -> None:
     """An answer that is right in half of its repeats is neither."""
     values, right = drawn(1.5)
@@ -196,29 +183,6 @@ def test_answer_match_stands_in_where_nobody_graded(study: Builder) -> None:
     graded = analyse(study(right={"P": [0, 1], "Q": [1, 1]}, metrics=metrics))
     assert [row.metric for row in graded.trust] == ["answer_match", "faithfulness"]
     assert {row.graded_by for row in graded.trust} == {"grade"}
-
-
-def test_correlation_names_why_it_is_undefined() -> None:
-    """A constant metric has none; NA pairs are left out and n is told (case L14)."""
-    constant = correlate(np.ones(4), np.array([0.0, 1, 0, 1]))
-    assert (constant.value, constant.pairs, constant.undefined) == (None, 4, "constant")
-    some = correlate(np.array([1, 2, np.nan, 4]), np.array([1.0, 2, 3, 4]))
-    assert (some.value, some.pairs) == (1.0, 3)
-    assert correlate(np.array([1.0]), np.array([1.0])).undefined == "no_scores"
-
-
-def test_correlation_agrees_with_scipy_on_human_labels() -> None:
-    """Differences of scores against what two annotators said, a few published pairs."""
-    rows = json.loads(
-        (Path(__file__).parent.parent / "data/analysis/ragchecker_pairs.json").read_text("utf-8")
-    )["pairs"]
-    differences = np.repeat([row["difference"] for row in rows], 2)
-    labels = np.ravel([row["labels"] for row in rows]).astype(float)
-
-    found = correlate(differences, labels)
-
-    assert found.pairs == 2 * len(rows)
-    assert found.value == pytest.approx(stats.pearsonr(differences, labels)[0])
 
 
 def test_a_run_given_again_is_no_new_evidence(study: Builder) -> None:

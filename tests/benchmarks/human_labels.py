@@ -19,7 +19,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from harness.analysis.trust import correlate
+from harness.analysis.statistics.concordance import correlate
 
 EXPECTED = {"correctness": 0.4238, "completeness": 0.6319, "overall": 0.5992}
 """What people were asked -> the correlation with RAGChecker's score for it."""

@@ -13,8 +13,9 @@ from contextlib import closing
 from pathlib import Path
 from statistics import median
 
-from harness.judge.cases import Job, Kind
 from harness.judge.chat_judge import schema
+from harness.judge.checks import CheckKind
+from harness.judge.jobs import Job
 from harness.judge.prompt import inputs, prompt
 from harness.llm import Calls, OpenAIChat, Request
 
@@ -25,20 +26,20 @@ ROUNDS, SIZE = 5, 200
 def request(number: int) -> Request:
     """Return a request of the kind that evaluation sends most."""
     text = f"第{number}句說明沿岸的潮汐與霧日。" * 36
-    job = Job(Kind.ENTAILMENT, text=text, items=(f"{number}號塔高20公尺。", "塔為白色。"))
+    job = Job(CheckKind.ENTAILMENT, text=text, items=(f"{number}號塔高20公尺。", "塔為白色。"))
     messages = prompt("zh_hant", job.kind).messages(inputs(job))
     return Request(messages, schema(job), max_tokens=1024)
 
 
 async def bare(url: str, requests: Sequence[Request]) -> None:
-    """Send the requests with the openai package alone, on its aiohttp transport."""
-    from openai import AsyncOpenAI, DefaultAioHttpClient
+    """Send the requests with the typed client of the openai package alone."""
+    from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
     client = AsyncOpenAI(
         api_key="none",
         base_url=url,
         max_retries=0,
-        http_client=DefaultAioHttpClient(trust_env=False),
+        http_client=DefaultAsyncHttpxClient(trust_env=False),
     )
     waiting = iter(requests)
 

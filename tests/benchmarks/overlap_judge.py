@@ -3,7 +3,7 @@
     python tests/benchmarks/overlap_judge.py <folder of labels> [--retrieval <folder>]
 
 Each set is split in two by question. Thresholds are chosen on the first half; what is printed,
-and kept in `harness.judge.overlap.MEASURED`, is the second half under the judge's thresholds.
+and kept in `ACCURACIES`, is the second half under the judge's thresholds.
 The folders are not part of this project: labels from ExpertQA, SciFact, HalluQA, NoMIRACL and
 RAGChecker, and with --retrieval paragraphs and questions of DRCD and JSQuAD, one JSON object a
 line.
@@ -13,7 +13,6 @@ import argparse
 import gzip
 import hashlib
 import json
-import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,7 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.judge.overlap_judge import OverlapJudge, Shared, answer_in, claim_in, claims, pieces
+from harness.analysis.statistics.intervals import wilson_interval
+from harness.judge.overlap_judge import Overlap, OverlapJudge, answer_in, claim_in, claims, pieces
 
 GRID = np.arange(0.2, 0.91, 0.05).round(2)
 
@@ -50,7 +50,7 @@ def rows(path: Path) -> Iterator[dict[str, Any]]:
     yield from (json.loads(line) for line in text.splitlines() if line.strip())
 
 
-def score(shared: Shared) -> float:
+def score(shared: Overlap) -> float:
     """Return what the judge's threshold is held against; 0 where a number is missing."""
     return 0.0 if shared.missing else shared.share
 
@@ -105,13 +105,6 @@ def paragraphs(folder: Path) -> Iterator[Item]:
             yield Item(row["text"], score(shared), key == right)
 
 
-def wilson(hits: int, n: int, z: float = 1.959964) -> tuple[float, float]:
-    """Return the 95 % interval of a share."""
-    centre = (hits + z * z / 2) / (n + z * z)
-    half = z * math.sqrt(hits * (n - hits) / n + z * z / 4) / (n + z * z)
-    return centre - half, centre + half
-
-
 def auc(items: list[Item]) -> float:
     """Return how often a positive item scores above a negative one; ties count half."""
     up = np.array([item.score for item in items if item.right])[:, None]
@@ -143,7 +136,7 @@ def say(name: str, items: list[Item], threshold: float) -> None:
     """Print the second half under the judge's threshold."""
     half = [item for item in items if not item.first_half]
     hits = sum((item.score >= threshold) == item.right for item in half)
-    low, high = wilson(hits, len(half))
+    low, high = wilson_interval(hits, len(half))
     positive = sum(item.right for item in half) / len(half)
     print(
         f"{name:24} n={len(half):4} accuracy {hits / len(half):.3f} [{low:.3f}, {high:.3f}]"

@@ -21,16 +21,17 @@ from harness.analysis import (
     Assumptions,
     MetricFacts,
     RunFacts,
+    StudyRows,
     StudyTable,
     analyse,
     power,
     study_table,
 )
-from harness.analysis.measures import Measure
-from harness.analysis.results import Trust, Verdict
+from harness.analysis.results import Conclusion, Trust
 from harness.analysis.statistics.intervals import interval
 from harness.analysis.statistics.sample_size import graded_questions
 from harness.analysis.statistics.sign_flip import sign_flip
+from harness.analysis.study_table import Measure
 from harness.analysis.trust import trust_of
 from harness.records import Floats, Layer, Question, Response, Score
 
@@ -40,7 +41,7 @@ EFFECT = 0.8
 """Of the right-hand run on the logit scale: about +0.14 right, ratio or similarity."""
 REPEATS = 3
 MISSING = 0.15
-CLAIMED = {Verdict.BETTER, Verdict.WORSE, Verdict.DIFFERENT}
+CLAIMED = {Conclusion.BETTER, Conclusion.WORSE, Conclusion.DIFFERENT}
 
 
 @dataclass(frozen=True)
@@ -157,15 +158,20 @@ def factorial(random: np.random.Generator, n: int, effect: float) -> StudyTable:
         right = scores(random, "right_wrong", ability, claims)
         grades |= {(name, q, 0): int(value) for q, value in zip(ids, right, strict=True)}
     return study_table(
-        [
-            RunFacts(name, name, leaves=dict(zip(FACTORS, level, strict=True)))
-            for name, level in zip(names, levels, strict=True)
-        ],
-        [Question(q, f"ask {q}", "reference", "text") for q in ids],
-        METRICS,
-        rows,
-        {name: [Response(q, 0, "ask", "ref", "text", f"{name}{q}") for q in ids] for name in names},
-        grades,
+        StudyRows(
+            [
+                RunFacts(name, name, leaves=dict(zip(FACTORS, level, strict=True)))
+                for name, level in zip(names, levels, strict=True)
+            ],
+            [Question(q, f"ask {q}", "reference", "text") for q in ids],
+            METRICS,
+            rows,
+            {
+                name: [Response(q, 0, "ask", "ref", "text", f"{name}{q}") for q in ids]
+                for name in names
+            },
+            grades,
+        )
     )
 
 

@@ -65,7 +65,7 @@ def numbers(line: str) -> list[int]:
 
 
 def test_scores_and_verdicts_are_written(evaluate: Evaluate, folder: Path) -> None:
-    """Two claims of which the passages hold one give one half; the account says what was asked."""
+    """Two claims, one of them supported by the passages, score one half; calls are counted."""
     done = evaluate()
 
     assert done.returncode == 0, done.stderr
@@ -93,7 +93,7 @@ def too_wide(text: str) -> list[str]:
 
 
 def test_lines_fit_the_terminal(evaluate: Evaluate, folder: Path, stub: StubEndpoint) -> None:
-    """Bill and account hold 100 columns, also where the run's name is long and much is NA."""
+    """Bill and summary fit into 100 columns, also with long names and many NA."""
     (folder / "text_k4").rename(folder / ("long-" * 19))
     run = Run(folder / ("long-" * 19))
     run.finish({**json.loads((run.path / "run.json").read_text()), "name": run.name})
@@ -201,13 +201,13 @@ class TestDryRun:
         assert "USD at 0.4/1.6 per million tokens" in done.stdout
 
     def test_a_judge_without_a_model(self, command: Command, folder: Path) -> None:
-        """The embedded judge asks nobody."""
+        """The embedded judge calls no model."""
         done = command("evaluate", f"root={folder.parent}", "study.name=written", "dry_run=true")
         assert "judge overlap calls no model" in done.stdout
 
 
 class TestBudget:
-    """A limit ends the evaluation cleanly, and a higher one goes on."""
+    """A limit ends the evaluation cleanly, and a higher one resumes it."""
 
     def test_calls(self, evaluate: Evaluate, stub: StubEndpoint, folder: Path) -> None:
         """What was not asked is NA `budget`, which is no failure; the next run asks only that.
@@ -250,12 +250,12 @@ class TestBudget:
         done = evaluate("budget.usd=1")
 
         assert done.returncode == 1
-        assert "no price is known for stub; write it into conf/prices.yaml" in done.stderr
+        assert "no price is known for stub; add it to conf/prices.yaml" in done.stderr
         assert stub.chats == []
 
 
 class TestOwnCheck:
-    """A check of one's own is one YAML file, no Python."""
+    """A custom check is one YAML file, without Python."""
 
     YAML = """\
 question: Does the response say what colour the tower is?
@@ -388,7 +388,7 @@ counts: says_it
 def test_a_system_that_failed_is_not_judged(
     evaluate: Evaluate, folder: Path, stub: StubEndpoint
 ) -> None:
-    """A question without a response is NA `not_answered` in every metric, one's own too."""
+    """A question without a response is NA `not_answered` in every metric, custom checks too."""
     run = Run(folder / "text_k4")
     first, second = run.responses()
     failed = dataclasses.replace(first, response=None, error="the endpoint was down")
@@ -468,7 +468,7 @@ class TestLabelsThatStand:
 
 
 class TestOneLabelOneJudge:
-    """Runs of a study are set side by side, so that one label stands for one judge in all."""
+    """One judge's name means the same settings in all runs of a study."""
 
     def test_another_run_counts(self, evaluate: Evaluate, stub: StubEndpoint) -> None:
         """A run that is not chosen refuses other settings, with `again` too; all at once may."""

@@ -34,7 +34,7 @@ def test_a_quote_is_marked_over_its_lines(pages: EvidencePages) -> None:
 
 
 def test_a_quote_that_is_not_there_marks_nothing(pages: EvidencePages) -> None:
-    """A page is shown as it is where the quote cannot be found on it."""
+    """A page has no mark if the quote is not found on it."""
     for quote in ("lighthouse", "", "  "):
         assert marked(pages.picture("tower", 1, (quote,))) == 0
 
@@ -43,17 +43,17 @@ def test_a_quote_that_is_not_there_marks_nothing(pages: EvidencePages) -> None:
     ("document", "page"), [("tower", 2), ("tower", 0), ("broken", 1), ("notes", 1), ("none", 1)]
 )
 def test_what_cannot_be_drawn_is_none(pages: EvidencePages, document: str, page: int) -> None:
-    """A page that is not there, a broken file and a text file have no picture, and no error."""
+    """A missing page, a broken file and a text file have no picture and raise no error."""
     assert pages.picture(document, page, ()) is None
 
 
 def test_a_document_goes_by_its_file_too(pages: EvidencePages) -> None:
-    """Evidence may name the file, with folder and ending, as retrieval takes it."""
+    """Evidence may name the file with folder and extension."""
     assert marked(pages.picture("documents/tower.PDF", 1, ("tower is 27",))) > 0
 
 
 def test_evidence_is_gathered_by_page() -> None:
-    """Two quotes on one page are one picture; a figure names a page without a quote."""
+    """Two quotes on one page are one picture; a figure gives a page without a quote."""
     places = [
         EvidencePlace("a", 1, quote="x"),
         EvidencePlace("a", 2, figure="a#2.f1"),

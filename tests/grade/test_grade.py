@@ -1,4 +1,4 @@
-"""Grading, as a user does it: the page in a process of its own, and grades moved by files."""
+"""Grading from the command line: the page in its own process, and grades in files."""
 
 import csv
 import io
@@ -41,7 +41,7 @@ def small(tmp_path: Path) -> Small:
 
 @contextmanager
 def page(words: list[str]) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
-    """Give the link of a page in a process of its own, which is killed at the end."""
+    """Yield the link of a page in its own process, which is killed at the end."""
     process = subprocess.Popen(
         [sys.executable, "-m", "harness.grade", *words],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -70,7 +70,7 @@ def ask(link: str, body: dict[str, Any] | None = None) -> Any:
 
 
 def test_a_crash_loses_nothing(small: Small) -> None:
-    """Killed between two keys, and in the middle of a line, the page goes on where it stopped."""
+    """A killed page resumes where it stopped, also after an incomplete line."""
     with page(small.words) as (link, process):
         for value in (1, 0):
             item = ask(f"{link}answers/now")["item"]
@@ -99,7 +99,7 @@ def test_a_crash_loses_nothing(small: Small) -> None:
 
 
 def test_a_corpus_elsewhere_is_no_hindrance(small: Small) -> None:
-    """Answers of a corpus that is not at hand are graded without pictures of its pages."""
+    """Answers are graded without pictures of pages if the corpus is missing."""
     words = [word for word in small.words if not word.startswith("study.corpus")]
     with page([*words, f"study.corpus=[{small.folder / 'gone'}]"]) as (link, _):
         now = ask(f"{link}answers/now")
@@ -108,7 +108,7 @@ def test_a_corpus_elsewhere_is_no_hindrance(small: Small) -> None:
 
 
 def test_merge_prints_kappa_and_disputes(small: Small, command: Command) -> None:
-    """Another grader's file is taken in once; agreement, base rates and disputes are told."""
+    """Another grader's file is merged once; agreement, base rates and disputes are printed."""
     texts = [("q1", "It is 27 metres tall."), ("q2", "In 1913."), ("q2", "In 1931."),
              ("q3", "A man called Li.")]  # fmt: skip
     for file, grader, values in (
@@ -133,7 +133,7 @@ def test_merge_prints_kappa_and_disputes(small: Small, command: Command) -> None
 
 
 def test_captions_merge_into_their_own_file(small: Small, command: Command) -> None:
-    """A file of caption grades is known by its lines."""
+    """A file of caption grades is recognised by its first line."""
     other = small.folder / "other.jsonl"
     row = {"image_sha256": "ab" * 32, "caption_sha256": "c", "grade": 0, "grader": "bob"}
     other.write_text(json.dumps(row) + "\n", encoding="utf-8")
@@ -146,7 +146,7 @@ def test_captions_merge_into_their_own_file(small: Small, command: Command) -> N
 
 
 def test_a_spreadsheet_goes_out_and_comes_back(small: Small, command: Command) -> None:
-    """`write=` gives a table, a person fills a column, `read=` takes it in, once."""
+    """`write=` gives a table, a person fills in a column, and `read=` adds it once."""
     sheet = small.folder / "grades.csv"
     done = command("grade", *small.words, f"write={sheet}")
     assert done.returncode == 0, done.stderr
@@ -165,7 +165,7 @@ def test_a_spreadsheet_goes_out_and_comes_back(small: Small, command: Command) -
 def test_a_grade_ends_with_the_question_it_was_given_by(
     small: Small, command: Command, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """After an edit of the reference the old grade is told to count no more, and is kept."""
+    """After an edit of the reference the old grade no longer counts, and is kept."""
     sheet = small.folder / "grades.csv"
     command("grade", *small.words, f"write={sheet}")
     text = sheet.read_text("utf-8-sig")
@@ -258,7 +258,7 @@ def test_what_cannot_be_is_one_line(
 def test_a_judges_grades_are_kept_and_warned_of(
     small: Small, command: Command, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A file that the judge filled may be looked at; a warning says that it is no evidence."""
+    """Grades by the judge are kept; a warning says that they are no evidence."""
     write_evaluation(small.runs[0], "llama3.1", JUDGE, [], [])
     other = Gradebook(small.folder / "other.jsonl", Grade)
     other.add([Grade("q1", "a" * 64, 1, "Llama3.1")])

@@ -44,7 +44,7 @@ def claims(judge: ChatJudge, case: Case, calls: Calls) -> list[Verdict]:
 def test_unreadable_is_na_with_the_raw_text(
     reply: str, chat_judge: Build, case: Case, calls: Calls
 ) -> None:
-    """Prose in place of an answer is NA with the text kept, never a score (cases C01, A11)."""
+    """Prose in place of an answer is NA with the text kept, never a score."""
     (row,) = claims(chat_judge(in_turn(reply)), case, calls)
 
     assert (row.item, row.label, row.error) == (-1, None, Status.JUDGE_UNPARSABLE)
@@ -103,7 +103,7 @@ def test_one_repair_one_fresh_call_then_na(chat_judge: Build, case: Case, calls:
 def test_cut_reply_is_asked_again_with_more_room(
     chat_judge: Build, case: Case, calls: Calls
 ) -> None:
-    """A reply that was cut is no answer: the next call has four times the room (case C02)."""
+    """A reply that was cut is no answer: the next call has four times the room."""
     judge = chat_judge(in_turn(cut('thought... {"claims":'), REPLY))
     (row,) = claims(judge, case, calls)
 
@@ -113,7 +113,7 @@ def test_cut_reply_is_asked_again_with_more_room(
 
 
 def test_cut_again_is_an_overflow(chat_judge: Build, case: Case, calls: Calls) -> None:
-    """A reply cut whatever the room is NA, with the finish reason told (case C02)."""
+    """A reply cut whatever the room is NA, with the finish reason told."""
     (row,) = claims(chat_judge(in_turn(cut('thought... {"score":'))), case, calls)
 
     assert row.error == Status.CONTEXT_OVERFLOW
@@ -130,7 +130,7 @@ def test_cut_reply_that_looks_whole_is_not_trusted(
 
 
 def test_answer_in_the_reasoning_field(chat_judge: Build, case: Case, calls: Calls) -> None:
-    """An empty reply beside reasoning names the server setting, and is no refusal (case C06)."""
+    """An empty reply beside reasoning names the server setting, and is no refusal."""
     moved = Completion("", "stop", 100, 50, 0.01, reasoning=REPLY)
     (row,) = claims(chat_judge(in_turn(moved)), case, calls)
 
@@ -168,7 +168,7 @@ def test_endpoint_failure_is_final(
 
 
 def test_missing_verdicts_are_na(chat_judge: Build, case: Case, calls: Calls) -> None:
-    """Two verdicts on five claims are no answer, not three claims supported (case B08)."""
+    """Two verdicts on five claims are no answer, not three claims supported."""
 
     def script(request: Request) -> str:
         if "verdict" not in request.messages[0].content:
@@ -186,7 +186,7 @@ def test_missing_verdicts_are_na(chat_judge: Build, case: Case, calls: Calls) ->
 def test_failures_stay_with_their_question(
     chat_judge: Build, other: Callable[..., Case], calls: Calls
 ) -> None:
-    """When calls fail, the other answers do not move up into their place (case D01)."""
+    """When calls fail, the other answers do not move up into their place."""
 
     def script(request: Request) -> str:
         content = request.messages[-1].content
@@ -208,7 +208,7 @@ def test_failures_stay_with_their_question(
 def test_refusal_and_failure_are_told_apart(
     chat_judge: Build, other: Callable[..., Case], calls: Calls
 ) -> None:
-    """No claims and a judge that failed are both NA, for reasons of their own (case A09)."""
+    """No claims and a judge that failed are both NA, for reasons of their own."""
 
     def script(request: Request) -> "str | Completion":
         text = json.loads(request.messages[-1].content).get("text", "")

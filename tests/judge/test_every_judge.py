@@ -64,7 +64,7 @@ def test_cases_keep_their_place(judge: Judge, other: Other, calls: Calls) -> Non
 
 
 def test_empty_response(judge: Judge, other: Other, calls: Calls) -> None:
-    """An empty answer makes no claims, and truly holds nothing of the reference (case A10)."""
+    """An empty answer makes no claims, and truly holds nothing of the reference."""
     found = rows(judge, other(response=""), calls)
 
     assert [row.label for row in found["reference_in_response"]] == [0]

@@ -154,7 +154,7 @@ def test_preface_is_no_item() -> None:
     assert "`b` is missing" in str(refusal('{"arr":[{"a":1}]}', pairs))
 
 
-# Finding the answer among other text.
+# JobAnswer the answer among other text.
 
 
 @pytest.mark.parametrize(
@@ -343,14 +343,14 @@ HEAVY = [
 def test_work_is_bounded(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The tokens read one by one are bounded, however a long reply is made up."""
     tokens = 0
-    read_token = json_repair.Mender._token
+    read_token = json_repair.JsonRepairer._token
 
-    def counted(mender: json_repair.Mender, mark: str) -> bool:
+    def counted(repairer: json_repair.JsonRepairer, mark: str) -> bool:
         nonlocal tokens
         tokens += 1
-        return read_token(mender, mark)
+        return read_token(repairer, mark)
 
-    monkeypatch.setattr(json_repair.Mender, "_token", counted)
+    monkeypatch.setattr(json_repair.JsonRepairer, "_token", counted)
     for opening in ("", '{"a":[', "{'a':'", "［"):
         tokens = 0
         text = (opening + piece * reply.LONGEST)[: reply.LONGEST]

@@ -5,7 +5,7 @@ from harness.text import sentences
 
 
 def test_chinese_sentences_are_all_kept() -> None:
-    """Stops of either width end a sentence, and the last needs none (case E01)."""
+    """Stops of either width end a sentence, and the last needs none."""
     assert sentences("塔高27公尺。1931年啟用！真的嗎？是的") == [
         "塔高27公尺。",
         "1931年啟用！",

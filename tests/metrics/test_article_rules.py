@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from harness.metrics import METRICS, PRESETS, Scored
+from harness.metrics import METRICS, PRESETS, MetricValue
 from harness.metrics.evidence import Evidence
 from harness.records import Status
 
@@ -80,7 +80,7 @@ def test_csharp_calls_no_claims_faithful() -> None:
         "hallucination": 0.0,
         "overall": 80.0,
     }
-    assert METRICS["faithfulness@csharp"].score(known) == Scored(1.0, 0, Status.NO_CLAIMS)
+    assert METRICS["faithfulness@csharp"].score(known) == MetricValue(1.0, 0, Status.NO_CLAIMS)
 
 
 def test_csharp_without_passages() -> None:
@@ -97,11 +97,13 @@ def test_csharp_without_passages() -> None:
 
 
 def test_csharp_composite_is_whole_or_not_there(evidence: Make) -> None:
-    """A composite whose check did not run is NA, never a part over the whole (case A07)."""
+    """A composite whose check did not run is NA, never a part over the whole."""
     only_context = evidence(response_in_context="EEEEN")
 
     assert METRICS["faithfulness"].score(only_context).value == 0.8
-    assert METRICS["overall@csharp"].score(only_context) == Scored(None, None, Status.NOT_ASKED)
+    assert METRICS["overall@csharp"].score(only_context) == MetricValue(
+        None, None, Status.NOT_ASKED
+    )
 
 
 def test_dify_looks_at_no_evasion() -> None:
@@ -110,8 +112,8 @@ def test_dify_looks_at_no_evasion() -> None:
         question_similarity=np.array([-0.2, 0.9]), noncommittal=np.array([1, 1], np.int8)
     )
 
-    assert METRICS["answer_relevancy@dify_ja"].score(known) == Scored(-0.2)
-    assert METRICS["answer_relevancy"].score(known) == Scored(0.0, 2)
+    assert METRICS["answer_relevancy@dify_ja"].score(known) == MetricValue(-0.2)
+    assert METRICS["answer_relevancy"].score(known) == MetricValue(0.0, 2)
 
 
 def test_dify_has_the_constant(evidence: Make) -> None:
@@ -120,5 +122,5 @@ def test_dify_has_the_constant(evidence: Make) -> None:
 
     assert METRICS["context_precision@dify_ja"].score(known).value == pytest.approx(1 - 1e-10 / 3)
     assert METRICS["context_precision@dify_ja"].score(known).value != 1.0
-    assert METRICS["context_recall@dify_ja"].score(known) == Scored(0.5, 2)
-    assert METRICS["faithfulness@dify_ja"].score(known) == Scored(0.25, 4)
+    assert METRICS["context_recall@dify_ja"].score(known) == MetricValue(0.5, 2)
+    assert METRICS["faithfulness@dify_ja"].score(known) == MetricValue(0.25, 4)

@@ -1,13 +1,15 @@
-"""What holds for every metric in the table, whoever adds it."""
+"""What holds for every metric of the table; it runs on a new entry unchanged."""
 
 from dataclasses import fields, replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from harness.metrics import AXES, METRICS, Metric
+from harness.metrics import AXES, METRICS, Metric, assemble
 from harness.metrics.evidence import Evidence
-from harness.records import Label, Layer, Status
+from harness.records import Passage, Question, Response, Status, Verdict
 
 SIZES = {
     Status.NO_CLAIMS: 3,
@@ -54,7 +56,7 @@ def test_needs_name_evidence(metric: Metric) -> None:
 
 @each_metric
 def test_it_can_be_explained(metric: Metric) -> None:
-    """A legend finds one full sentence on what the number says."""
+    """The first line of the docstring is one sentence on what the number means."""
     assert metric.about.endswith(".")
 
 
@@ -131,31 +133,49 @@ def test_evidence_is_left_alone(metric: Metric) -> None:
     assert metric.score(given) == metric.score(given)
 
 
-def test_perfect_answer() -> None:
-    """Where everything is entailed, the good scores are best and the bad ones 0."""
-    everything = replace(
-        evidence(Label.ENTAILED),
-        noncommittal=np.zeros(3, np.int8),
-        question_similarity=np.ones(3),
-    )
-    for name, metric in METRICS.items():
-        if metric.layer is not Layer.COST and metric.higher_is_better is not None:
-            best = metric.bounds[1] if metric.higher_is_better else 0.0
-            assert metric.score(everything).value == pytest.approx(best, abs=1e-9), name
+LABELS = st.one_of(st.none(), st.integers(-300, 300))
+ERRORS = st.sampled_from([None, Status.JUDGE_UNPARSABLE, Status.BUDGET, Status.NOT_ANSWERED])
 
 
-def test_texts_and_costs_need_no_judge() -> None:
-    """A metric that reads text and costs alone needs no judge."""
-    free = {name for name, metric in METRICS.items() if not metric.judged}
+@settings(max_examples=150, derandomize=True, database=None, deadline=None)
+@given(st.data())
+def test_whatever_the_judge_says(data: st.DataObject) -> None:
+    """Any rows give a score within the metric's bounds, or NA with a reason."""
+    passages = tuple(Passage(f"d#1.{i}", "d", 1, "text", "甲") for i in (1, 2))
+    question = Question("q1", "射程多少？", "射程18浬。", "text", answers=(("18浬",),))
+    response = Response("q1", 0, "射程多少？", "射程18浬。", "text", "射程18浬。", passages)
+    rows = []
 
-    assert free == {
-        "answer_match",
-        "answer_char_f1",
-        "refusal",
-        "retrieval_seconds",
-        "generation_seconds",
-        "seconds",
-        "input_tokens",
-        "output_tokens",
-        "passages_returned",
-    }
+    def add(check: str, item: int, against: int = -1, similarity: float | None = None) -> None:
+        if data.draw(st.booleans()) or data.draw(st.booleans()):
+            label = data.draw(st.one_of(st.sampled_from([0, 1]), LABELS))
+            error = data.draw(ERRORS) if label is None else None
+            rows.append(
+                Verdict("j", "q1", 0, check, item, against, "句", label, similarity, error=error)
+            )
+
+    for side in ("response", "reference"):
+        claims = data.draw(st.integers(0, 2))
+        other = {"response": "reference", "reference": "response"}[side]
+        rows += [Verdict("j", "q1", 0, f"claims_{side}", item) for item in range(claims)]
+        for item in range(claims):
+            add(f"{side}_in_context", item)
+            add(f"{side}_in_{other}", item)
+            for against in range(2):
+                add(f"{side}_in_passages", item, against)
+    for item in range(2):
+        add("passage_useful", item)
+    for item in range(data.draw(st.integers(0, 2))):
+        cosine = data.draw(st.one_of(st.none(), st.floats(-1, 1), st.just(float("nan"))))
+        label = data.draw(st.integers(-1, 2))
+        rows.append(Verdict("j", "q1", 0, "reverse_question", item, -1, "？", label, cosine))
+
+    known = assemble(response, question, rows)
+
+    for metric in METRICS.values():
+        scored = metric.score(known)
+        if scored.value is None:
+            assert scored.status is not Status.OK
+        else:
+            assert metric.bounds[0] <= scored.value <= metric.bounds[1]
+            assert not np.isnan(scored.value)

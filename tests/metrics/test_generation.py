@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from harness.metrics import METRICS, Scored
+from harness.metrics import METRICS, MetricValue
 from harness.metrics.evidence import Evidence
 from harness.records import Status
 
@@ -46,15 +46,17 @@ def similarities(cosines: list[float], flags: list[int]) -> Evidence:
 
 def test_faithfulness_counts_claims(evidence: Make) -> None:
     """Two of three claims stand in the passages read together; a contradiction is unfaithful."""
-    assert METRICS["faithfulness"].score(evidence(response_in_context="ECE")) == Scored(2 / 3, 3)
+    assert METRICS["faithfulness"].score(evidence(response_in_context="ECE")) == MetricValue(
+        2 / 3, 3
+    )
 
 
 def test_contradiction_is_not_silence(evidence: Make) -> None:
     """A claim is contradicted where some passage denies it and none entails it."""
     known = evidence(response_in_passages="CE CN NN EE")
 
-    assert METRICS["contradiction_rate"].score(known) == Scored(1 / 4, 4)
-    assert METRICS["faithfulness@ragchecker"].score(known) == Scored(2 / 4, 4)
+    assert METRICS["contradiction_rate"].score(known) == MetricValue(1 / 4, 4)
+    assert METRICS["faithfulness@ragchecker"].score(known) == MetricValue(2 / 4, 4)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +70,7 @@ def test_contradiction_is_not_silence(evidence: Make) -> None:
 def test_one_evasion_among_several_changes_nothing(
     cosines: list[float], flags: list[int], expected: float
 ) -> None:
-    """Only where every reverse question finds an evasion is the score 0 (case B10)."""
+    """Only where every reverse question finds an evasion is the score 0."""
     scored = METRICS["answer_relevancy"].score(similarities(cosines, flags))
 
     assert scored.value == pytest.approx(expected)
@@ -76,13 +78,13 @@ def test_one_evasion_among_several_changes_nothing(
 
 
 def test_negative_mean_is_clipped_and_kept_raw() -> None:
-    """Cosines of (1, 0) to (-0.02, 1), (0, 1), (0.01, 1): mean -0.0033, shown as 0 (case B01)."""
+    """Cosines of (1, 0) to (-0.02, 1), (0, 1), (0.01, 1): mean -0.0033, shown as 0."""
     asked = np.array([1.0, 0.0])
     found = np.array([[-0.02, 1.0], [0.0, 1.0], [0.01, 1.0]])
     cosines = found @ asked / np.linalg.norm(found, axis=1)
     known = similarities(cosines.tolist(), [0, 0, 0])
 
-    assert METRICS["answer_relevancy"].score(known) == Scored(0.0, 3)
+    assert METRICS["answer_relevancy"].score(known) == MetricValue(0.0, 3)
     assert value("answer_relevancy@ragas043", known) == pytest.approx(-0.0033, abs=5e-5)
     assert "clipped" in (METRICS["answer_relevancy"].compute.__doc__ or "")
 
@@ -91,21 +93,23 @@ def test_no_direction_no_similarity() -> None:
     """An embedding of length zero makes the score NA, evasion or not."""
     known = similarities([0.5, np.nan], [1, 1])
 
-    assert METRICS["answer_relevancy"].score(known) == Scored(None, None, Status.ZERO_VECTOR)
+    assert METRICS["answer_relevancy"].score(known) == MetricValue(None, None, Status.ZERO_VECTOR)
 
 
 def test_utilization_rests_on_what_was_retrieved(evidence: Make) -> None:
     """Of three claims of the reference two were retrieved, and one of these was said."""
     known = evidence(reference_in_passages="EN NE NN", reference_in_response="ENE")
 
-    assert METRICS["context_utilization"].score(known) == Scored(0.5, 2)
+    assert METRICS["context_utilization"].score(known) == MetricValue(0.5, 2)
 
 
 def test_nothing_retrieved_nothing_to_use(evidence: Make) -> None:
     """Where no claim of the reference was retrieved, use cannot be measured."""
     known = evidence(reference_in_passages="NC NN", reference_in_response="EE")
 
-    assert METRICS["context_utilization"].score(known) == Scored(None, 0, Status.NO_RECALLED_CLAIMS)
+    assert METRICS["context_utilization"].score(known) == MetricValue(
+        None, 0, Status.NO_RECALLED_CLAIMS
+    )
 
 
 def test_noise_from_relevant_and_irrelevant_passages(evidence: Make) -> None:
@@ -160,5 +164,5 @@ def test_refusal_is_neither_good_nor_bad() -> None:
     refusal = METRICS["refusal"]
 
     assert refusal.higher_is_better is None
-    assert refusal.score(Evidence(response_text="資料中沒有提到。")) == Scored(1.0)
-    assert refusal.score(Evidence(response_text="18浬。")) == Scored(0.0)
+    assert refusal.score(Evidence(response_text="資料中沒有提到。")) == MetricValue(1.0)
+    assert refusal.score(Evidence(response_text="18浬。")) == MetricValue(0.0)

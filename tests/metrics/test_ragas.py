@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.metrics import METRICS, Scored
+from harness.metrics import METRICS, MetricValue
 from harness.metrics.evidence import Evidence
 from harness.records import Status
 
@@ -42,7 +42,7 @@ def sound(verdicts: list[int]) -> bool:
     return set(verdicts) <= {0, 1}
 
 
-def scored(metric: str, **arrays: list[Any]) -> Scored:
+def scored(metric: str, **arrays: list[Any]) -> MetricValue:
     kinds = {"question_similarity": np.float64}
     return METRICS[metric].score(
         Evidence(**{name: np.array(v, kinds.get(name, np.int8)) for name, v in arrays.items()})
@@ -87,7 +87,7 @@ def test_a_verdict_of_minus_1_is_no_usefulness() -> None:
 
 def test_a_contradicted_claim_is_not_supported() -> None:
     """-1 on a claim is our code for a contradiction, no yes as Ragas reads it."""
-    assert scored("faithfulness@ragas043", response_in_context=[-1, 1]) == Scored(0.5, 2)
+    assert scored("faithfulness@ragas043", response_in_context=[-1, 1]) == MetricValue(0.5, 2)
 
 
 @pytest.mark.parametrize(("case", "expected"), VECTORS)
@@ -148,7 +148,7 @@ def test_factual_correctness(
 
     found = METRICS["factual_correctness@ragas043"].score(known)
 
-    assert found == Scored(expected, len(response) + len(reference))
+    assert found == MetricValue(expected, len(response) + len(reference))
 
 
 def test_factual_correctness_of_no_claims() -> None:
@@ -157,4 +157,4 @@ def test_factual_correctness_of_no_claims() -> None:
         "factual_correctness@ragas043", response_in_reference=[], reference_in_response=[1]
     )
 
-    assert found == Scored(0.0, 0, Status.NO_CLAIMS)
+    assert found == MetricValue(0.0, 0, Status.NO_CLAIMS)

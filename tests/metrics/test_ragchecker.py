@@ -81,7 +81,7 @@ def test_each_kind_of_nothing_has_its_reason() -> None:
 
 
 def test_empty_response_does_not_contradict_itself() -> None:
-    """Two reference claims, four passages, response '': NA but for recall, truly 0 (case A10)."""
+    """Two reference claims, four passages, response '': NA but for recall, truly 0."""
     known = Evidence(
         response_in_reference=labels(""),
         reference_in_response=labels("NN"),

@@ -26,7 +26,7 @@ def grade(value: int | None, grader: str, about: tuple[str, str] = A) -> Grade:
 
 
 def test_most_graders_decide() -> None:
-    """Two against one: the two; one against one: nothing is said; unclear does not vote."""
+    """The majority decides; a tie is None; unclear does not count."""
     grades = [grade(1, "ann"), grade(1, "bob"), grade(0, "cho")]
 
     assert grade_by_text(grades) == {A: 1}
@@ -34,8 +34,8 @@ def test_most_graders_decide() -> None:
     assert grade_by_text([grade(0, "ann"), grade(None, "bob")]) == {A: 0}
 
 
-def test_the_last_word_counts() -> None:
-    """Who changes their mind has said the later thing."""
+def test_the_latest_grade_counts() -> None:
+    """The latest grade of a grader counts."""
     grades = [grade(1, "ann"), grade(0, "ann")]
 
     assert grade_by_text(grades) == {A: 0}
@@ -99,7 +99,7 @@ def test_disputed_is_right_against_wrong() -> None:
 def test_a_torn_last_line_is_left_out(
     tmp_path: Path, torn: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What a crash left of a line is passed over with a warning, even half a character."""
+    """An incomplete last line is ignored with a warning, even half a character."""
     file = tmp_path / "grades.jsonl"
     whole = {"question_id": "q1", "response_sha256": "a", "grade": 1, "grader": "ann"}
     file.write_bytes(json.dumps(whole).encode() + b"\n" + torn)
@@ -109,7 +109,7 @@ def test_a_torn_last_line_is_left_out(
 
 
 def test_a_broken_line_in_the_middle_is_named(tmp_path: Path) -> None:
-    """No crash breaks a line before the last: somebody edited it, and should know."""
+    """An invalid line before the last is an error, as no crash produces it."""
     file = tmp_path / "grades.jsonl"
     file.write_text('{"question_id"\n{}\n', encoding="utf-8")
 

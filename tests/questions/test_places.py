@@ -1,4 +1,4 @@
-"""Evidence that stands nowhere in the corpus."""
+"""Evidence places that are not in the corpus."""
 
 from pathlib import Path
 from typing import ClassVar
@@ -110,14 +110,14 @@ class TestPlaces:
         ids=["page", "quote", "other page", "figure", "number", "figure elsewhere"],
     )
     def test_what_is_not(self, place: EvidencePlace, said: str) -> None:
-        """Each slip is told with its question, and where it ought to be if that is known."""
+        """Each error names its question, and the right page if it is known."""
         with pytest.raises(InputError) as caught:
             self.check(place)
 
         assert str(caught.value) == f"q.jsonl: evidence of 'q1': {said}"
 
     def test_slips_are_counted(self) -> None:
-        """The first is told, and how many follow."""
+        """The first error is shown, with the number of the others."""
         with pytest.raises(InputError, match=r"no page 3 \(and 2 more\)$"):
             self.check(*(EvidencePlace("report", page, quote="27") for page in (3, 4, 5)))
 

@@ -18,7 +18,7 @@ def test_models_are_named_by_label_and_model(small: Small) -> None:
 
 
 def test_answers_on_wrong_captions(small: Small) -> None:
-    """Of the run that retrieved it, the answers that only the wrong caption supports are named."""
+    """Answers that only a wrong caption supports are listed for the run that retrieved it."""
     run = small.runs[1]
     rows = [Verdict("overlap", q, 0, "response_in_passages", 0, 0, "27 metres", label)
             for q, label in (("q1", 1), ("q2", 0))]  # fmt: skip

@@ -4,26 +4,25 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from harness.analysis.findings.kinds import KINDS
-from harness.analysis.results import Finding, Severity
+from harness.analysis.findings.kinds import KINDS, Finding, Severity
 
 
 def strongest_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Order by severity, then by kind as `KINDS` lists them, else as they came."""
+    """Return findings by severity, then by kind as in `KINDS`, else in the order given."""
     severities, kinds = list(Severity), list(KINDS)
     return tuple(
         sorted(findings, key=lambda f: (severities.index(f.severity), kinds.index(f.kind)))
     )
 
 
-def said_once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return the findings with one for all contrasts that say the same of a metric.
+def merge_alike(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return the findings, reduced to one where several contrasts have the same about a metric.
 
-    They are those that carry the number `others`; the first stands for all, and counts them.
+    These are the kinds with the number `others`: the first finding is kept and counts the others.
     """
     kept: dict[object, Finding] = {}
     for at, finding in enumerate(findings):
-        key = saying(finding) if "others" in finding.numbers else at
+        key = topic(finding) if "others" in finding.numbers else at
         first = kept.setdefault(key, finding)
         if first is not finding:
             others = (first.numbers["others"] or 0) + 1
@@ -31,13 +30,13 @@ def said_once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(kept.values())
 
 
-def saying(finding: Finding) -> tuple[object, ...]:
-    """Return what a finding says, whichever contrast it is about."""
+def topic(finding: Finding) -> tuple[object, ...]:
+    """Return what a finding is about, apart from the contrast."""
     return finding.kind, finding.metric, finding.numbers.get("flips")
 
 
 def as_json(findings: Iterable[Finding]) -> list[dict[str, object]]:
-    """Return what `findings.json` holds: plain values, and null where a number is undefined."""
+    """Return the content of `findings.json`: plain values, null where a number is undefined."""
     return [
         {
             "kind": finding.kind,
@@ -47,7 +46,7 @@ def as_json(findings: Iterable[Finding]) -> list[dict[str, object]]:
             "run": finding.run,
             "metric": finding.metric,
             "questions": list(finding.questions),
-            "numbers": {name: plain(value) for name, value in finding.numbers.items()},
+            "numbers": {name: json_number(value) for name, value in finding.numbers.items()},
             "names": dict(finding.names),
             "groups": {name: list(items) for name, items in finding.groups.items()},
         }
@@ -62,17 +61,17 @@ def contrast(finding: Finding) -> dict[str, str] | None:
     return {"left": finding.left, "right": finding.right}
 
 
-def plain(value: float | int | None) -> float | int | None:
+def json_number(value: float | int | None) -> float | int | None:
     """Return a number that JSON can hold: never NaN or infinity."""
     if value is None or not math.isfinite(value):
         return None
     return int(value) if isinstance(value, int) else float(value)
 
 
-def shown(value: object) -> str:
+def value_text(value: object) -> str:
     """Return a factor's value as a short text; None is "none"."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{key}={shown(item)}" for key, item in value.items())
+        return ", ".join(f"{key}={value_text(item)}" for key, item in value.items())
     if isinstance(value, list | tuple):
-        return ", ".join(shown(item) for item in value)
+        return ", ".join(value_text(item) for item in value)
     return "none" if value is None else str(value)

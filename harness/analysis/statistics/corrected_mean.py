@@ -1,4 +1,4 @@
-"""Means of a judge's scores with the error taken off that people's grades reveal."""
+"""Means of a judge's scores, corrected for the error that human grades reveal."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ FEWEST = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Corrected:
+class CorrectedMean:
     """The share of right answers that a judge's scores and the graded subset together imply."""
 
     mean: float | None
@@ -23,7 +23,7 @@ class Corrected:
     high: float | None = None
 
 
-def corrected_mean(scores: Floats, grades: Floats, alpha: float = 0.05) -> Corrected:
+def corrected_mean(scores: Floats, grades: Floats, alpha: float = 0.05) -> CorrectedMean:
     """Estimate the share of right answers by prediction-powered inference.
 
     The graded answers give the share; the scores of the ungraded ones add what they know about
@@ -36,14 +36,14 @@ def corrected_mean(scores: Floats, grades: Floats, alpha: float = 0.05) -> Corre
         alpha: One minus the coverage.
 
     >>> corrected_mean(np.full(9, 0.7), np.array([1, 1, 0, 1, 0, 1, 1, np.nan, np.nan]))
-    Corrected(mean=0.714..., low=0.26..., high=1.0)
+    CorrectedMean(mean=0.714..., low=0.26..., high=1.0)
     """
     graded = ~np.isnan(grades) & ~np.isnan(scores)
     other = np.isnan(grades) & ~np.isnan(scores)
     y, f, g = grades[graded], scores[graded], scores[other]
     n = y.size
     if n < FEWEST:
-        return Corrected(None)
+        return CorrectedMean(None)
     weight = 0.0
     if g.size and np.ptp(f) > 0:
         slope = float(np.cov(y, f)[0, 1]) / float(f.var(ddof=1))
@@ -54,4 +54,4 @@ def corrected_mean(scores: Floats, grades: Floats, alpha: float = 0.05) -> Corre
         mean += weight * (float(g.mean()) - float(f.mean()))
         variance += weight**2 * float(f.var(ddof=1)) / g.size
     half = t_quantile(1 - alpha / 2, n - 1) * variance**0.5
-    return Corrected(*(min(max(x, 0.0), 1.0) for x in (mean, mean - half, mean + half)))
+    return CorrectedMean(*(min(max(x, 0.0), 1.0) for x in (mean, mean - half, mean + half)))

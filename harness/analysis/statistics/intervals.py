@@ -1,8 +1,8 @@
-"""One difference between two runs, paired by question: interval, power and what is needed.
+"""Confidence intervals: of a mean, of a mean paired difference, and of a share.
 
 Student's t is right for ratios and seconds, wrong where most questions do not change: there it
-covers too rarely, and its width may be zero. `tests/calibration` holds every rule here to its
-nominal 95 % by simulation.
+covers too rarely, and its width may be zero. `tests/calibration` checks by simulation that every
+rule here has its nominal coverage of 95 %.
 """
 
 import math
@@ -76,6 +76,20 @@ def around(mean: float, found: Interval) -> Interval:
     return Interval(min(found.low, mean), max(found.high, mean), found.rule)
 
 
+def wilson_interval(hits: int, n: int, alpha: float = 0.05) -> tuple[float, float]:
+    """Return Wilson's interval of a share; from 0 to 1 where nothing was counted.
+
+    >>> [round(end, 3) for end in wilson_interval(15, 24)]
+    [0.427, 0.788]
+    """
+    from statsmodels.stats.proportion import proportion_confint
+
+    if not n:
+        return 0.0, 1.0
+    low, high = proportion_confint(hits, n, alpha, method="wilson")
+    return float(low), float(high)
+
+
 def t_interval(values: Floats, alpha: float) -> tuple[float, float]:
     """Return Student's interval of the mean."""
     half = t_quantile(1 - alpha / 2, values.size - 1) * standard_error(values)
@@ -138,47 +152,6 @@ def pair_table_interval(gained: float, lost: float, n: int, alpha: float) -> tup
 def standard_error(values: Floats) -> float:
     """Return the standard error of the mean."""
     return float(values.std(ddof=1)) / math.sqrt(values.size)
-
-
-def detectable(spread: float, n: int, level: float, power: float) -> float | None:
-    """Return the smallest mean difference that n questions find at this level with this power.
-
-    None where even the clearest result cannot pass: the smallest sign-flip p is 2 / 2**n.
-
-    >>> detectable(0.4, 8, 0.05, 0.8).__round__(2)
-    0.46
-    >>> detectable(0.4, 8, 0.05 / 28, 0.8)
-    """
-    if n < 2 or smallest_p(n) > level:
-        return None
-    df = n - 1
-    return (t_quantile(1 - level / 2, df) + t_quantile(power, df)) * spread / math.sqrt(n)
-
-
-def questions_needed(mean: float, spread: float, level: float, power: float) -> int | None:
-    """Return how many questions find this mean difference; None where it is zero.
-
-    >>> questions_needed(0.25, 0.46, 0.05, 0.8)
-    29
-    """
-    from scipy.special import ndtri
-
-    if mean == 0:
-        return None
-    z = float(ndtri(1 - level / 2))
-    # z**2 / 2 is Guenther's correction for the spread being estimated
-    by_size = ((z + float(ndtri(power))) * spread / mean) ** 2 + z**2 / 2
-    by_floor = 1 - math.log2(level)
-    return math.ceil(max(by_size, by_floor, 2))
-
-
-def smallest_p(n: int) -> float:
-    """Return the smallest two-sided sign-flip p with n questions.
-
-    >>> smallest_p(8)
-    0.0078125
-    """
-    return 2.0 ** (1 - n) if n else 1.0
 
 
 @lru_cache(maxsize=4096)

@@ -1,4 +1,4 @@
-"""How far two who label the same things agree, beyond what chance alone would bring."""
+"""How far two raters of the same items agree, beyond chance."""
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -20,10 +20,10 @@ class Kappa(Generic[K]):
     """Two raters' agreement over what both gave a label: graders 1 or 0, judges -1, 0 or 1."""
 
     n: int
-    """What both gave a label."""
+    """Items that both gave a label."""
     agreed: int
     unclear: int
-    """What both looked at and at least one could not decide: left out of all else."""
+    """Items that both looked at and at least one could not decide: left out of all else."""
     shares: Mapping[int, tuple[float, float]]
     """Base rates: label -> the share of the n that each gave it; empty where n is 0."""
     expected: float | None
@@ -35,7 +35,7 @@ class Kappa(Generic[K]):
     high: float | None
     """95 % interval; None where it would have no width, or is undefined."""
     disputed: tuple[K, ...]
-    """What got two labels, in the first rater's order."""
+    """Items with two different labels, in the first rater's order."""
 
     @property
     def right(self) -> tuple[float, float] | None:
@@ -51,11 +51,11 @@ def kappa(
     """Return how far two raters agree.
 
     Args:
-        first: What is labelled -> its label, None where the rater could not decide.
+        first: Item -> its label, None where the rater could not decide.
         second: The same by the other rater.
-        unit: What is labelled -> what was drawn independently, such as its question: the
-            interval then comes from leaving out one of these at a time. Without it everything
-            labelled was drawn by itself, and the interval is the large-sample one.
+        unit: Item -> the unit that was sampled independently, such as its question: the
+            interval then comes from leaving out one unit at a time. Without it each item is
+            a unit, and the interval is the large-sample one.
 
     >>> found = kappa({1: 1, 2: 1, 3: 0, 4: 0}, {1: 1, 2: 0, 3: 0, 4: 0})
     >>> found.agreed, found.right, found.expected, found.kappa, found.disputed
@@ -68,7 +68,7 @@ def kappa(
         if (one := first[key]) is not None and (other := second[key]) is not None
     }
     labels = sorted({label for pair in pairs.values() for label in pair})
-    # a table of its own for each unit, so that any of them can be taken out again
+    # one table per unit, so that any of them can be left out
     names = [0 if unit is None else unit(key) for key in pairs]
     tables = counted(list(pairs.values()), labels, names)
     whole = tables.sum(axis=0)
@@ -106,7 +106,7 @@ def counted(
 
 
 def beyond_chance(tables: Floats) -> Floats:
-    """Return Cohen's kappa of each (..., labels, labels) of counts, nan where chance is all."""
+    """Return Cohen's kappa of each (..., labels, labels) of counts, nan where undefined."""
     n = tables.sum(axis=(-2, -1))
     # n * n times what is observed, expected and possible: whole numbers, so nothing is rounded
     observed = np.trace(tables, axis1=-2, axis2=-1) * n
@@ -118,7 +118,7 @@ def beyond_chance(tables: Floats) -> Floats:
 
 
 def large_sample(table: Floats) -> Span:
-    """Return the interval of one table's kappa where each thing labelled was drawn by itself."""
+    """Return the interval of one table's kappa where each item is a unit."""
     from statsmodels.stats.inter_rater import cohens_kappa
 
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -129,7 +129,7 @@ def large_sample(table: Floats) -> Span:
 def leaving_one_out(tables: Floats) -> Span:
     """Return the interval of kappa over units, each a table of counts: a jackknife with t.
 
-    None where one unit alone makes kappa what it is, so that it is undefined without it.
+    None where kappa is undefined without some unit.
     """
     units = len(tables)
     if units < 2:
@@ -141,7 +141,7 @@ def leaving_one_out(tables: Floats) -> Span:
 
 
 def within(low: float, high: float) -> Span:
-    """Return an interval held within [-1, 1], none where it has no width or is undefined."""
+    """Return an interval clipped to [-1, 1]; None where it has no width or is undefined."""
     if not np.isfinite((low, high)).all() or high - low < 1e-12:
         return NO_SPAN
     return max(low, -1.0), min(high, 1.0)

@@ -1,22 +1,18 @@
-"""What a study can show, before anything is collected."""
+"""How many questions a study needs, and what it can show before anything is collected."""
 
 import math
 from dataclasses import dataclass
 
-from harness.analysis.statistics.intervals import (
-    detectable,
-    questions_needed,
-    smallest_p,
-    t_quantile,
-)
+from harness.analysis.statistics.intervals import t_quantile
+from harness.analysis.statistics.sign_flip import smallest_p
 
 MOST = 100_000
-"""Questions beyond which nobody is asked to go."""
+"""The largest number of questions that is ever recommended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assumptions:
-    """What is not known before the study, and has to be supposed."""
+    """What is not known before the study, and has to be assumed."""
 
     effect: float = 0.2
     """A mean difference worth finding."""
@@ -32,17 +28,19 @@ class Assumptions:
     power: float = 0.8
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
+        """Refuse impossible values."""
         shares = self.share_right, self.alpha, self.power
         if self.effect == 0 or self.spread <= 0 or not all(0 < share < 1 for share in shares):
-            raise ValueError("effect must not be 0, spread above 0, shares between 0 and 1")
+            raise ValueError(
+                "effect must not be 0, spread must be above 0, shares must be between 0 and 1"
+            )
         if not 0.5 < self.auc < 1:
             raise ValueError("auc must lie between 0.5 and 1")
 
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """What so many questions, contrasts and metrics can show."""
+    """What a given number of questions, contrasts and metrics can show."""
 
     questions: int
     tests: int
@@ -50,20 +48,20 @@ class Power:
     level: float
     """What the strongest of the tests must fall under."""
     smallest_p: float
-    """What a sign-flip test of so many questions can reach at best."""
+    """The smallest p that a sign-flip test of these questions can reach."""
     possible: bool
-    """Whether any result whatever could pass."""
+    """Whether any result at all could pass."""
     fewest_questions: int
     """From which on something could pass at all; for right/wrong, that many must change, all
     one way."""
     detectable: float | None
-    """The mean difference that is found with the wanted power; None where none is."""
+    """The mean difference that is found with the assumed power; None where no difference is."""
     questions_needed: int
     """To find the assumed effect with the assumed power."""
     graded_questions: int
     """That need a grade, to call a metric of the assumed AUC trusted 95 times in 100."""
     most_tests: int
-    """The largest family in which so many questions could still show something."""
+    """The largest family in which these questions could still show something."""
     assumed: Assumptions
 
 
@@ -79,7 +77,7 @@ def power(
         questions: Of the test set.
         contrasts: Fair ones that the variants will make (seven, for the article's six).
         metrics: That will be tested, right/wrong among them.
-        assumed: What has to be supposed.
+        assumed: What has to be assumed.
 
     Raises:
         ValueError: A count below one.
@@ -127,8 +125,40 @@ def graded_questions(auc: float, share_right: float, alpha: float = 0.05) -> int
 
 
 def auc_variance(auc: float, right: float, wrong: float) -> float:
-    """Return Hanley and McNeil's variance of an AUC from so many right and wrong answers."""
+    """Return Hanley and McNeil's variance of an AUC over this many right and wrong answers."""
     two_right, two_wrong = auc / (2 - auc), 2 * auc**2 / (1 + auc)
     return (
         auc * (1 - auc) + (right - 1) * (two_right - auc**2) + (wrong - 1) * (two_wrong - auc**2)
     ) / (right * wrong)
+
+
+def detectable(spread: float, n: int, level: float, power: float) -> float | None:
+    """Return the smallest mean difference that n questions find at this level with this power.
+
+    None where even the clearest result cannot pass: the smallest sign-flip p is 2 / 2**n.
+
+    >>> detectable(0.4, 8, 0.05, 0.8).__round__(2)
+    0.46
+    >>> detectable(0.4, 8, 0.05 / 28, 0.8)
+    """
+    if n < 2 or smallest_p(n) > level:
+        return None
+    df = n - 1
+    return (t_quantile(1 - level / 2, df) + t_quantile(power, df)) * spread / math.sqrt(n)
+
+
+def questions_needed(mean: float, spread: float, level: float, power: float) -> int | None:
+    """Return how many questions find this mean difference; None where it is zero.
+
+    >>> questions_needed(0.25, 0.46, 0.05, 0.8)
+    29
+    """
+    from scipy.special import ndtri
+
+    if mean == 0:
+        return None
+    z = float(ndtri(1 - level / 2))
+    # z**2 / 2 is Guenther's correction for the spread being estimated
+    by_size = ((z + float(ndtri(power))) * spread / mean) ** 2 + z**2 / 2
+    by_floor = 1 - math.log2(level)
+    return math.ceil(max(by_size, by_floor, 2))

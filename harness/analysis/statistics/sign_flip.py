@@ -1,4 +1,4 @@
-"""p values of paired differences: what random signs would give."""
+"""p values of paired differences: the sign-flip test, and McNemar's exact test."""
 
 import math
 from collections.abc import Sequence
@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.analysis.results import McNemar
-from harness.analysis.statistics.intervals import smallest_p
 from harness.records import Floats
 
 EXACT_UP_TO = 24
@@ -116,8 +114,18 @@ def tail_bound(size: float) -> float:
 
 
 def slack(values: Floats) -> float:
-    """Return how much rounding may part two sums that are equal."""
+    """Return by how much rounding may separate two sums that are equal."""
     return 1e-9 * float(np.abs(values).sum())
+
+
+@dataclass(frozen=True, slots=True)
+class McNemar:
+    """The exact test on the questions whose right/wrong changed."""
+
+    p: float
+    floor: float
+    """The smallest p that this many changed questions can reach: 2 / 2**discordant."""
+    discordant: int
 
 
 def mcnemar(deltas: Floats) -> McNemar:
@@ -131,7 +139,7 @@ def mcnemar(deltas: Floats) -> McNemar:
 
 
 def binomial_p(one: int, other: int) -> float:
-    """Return the two-sided chance of a fair coin falling at least so unevenly.
+    """Return the two-sided probability that a fair coin falls at least this unevenly.
 
     >>> binomial_p(6, 0)
     0.03125
@@ -143,18 +151,10 @@ def binomial_p(one: int, other: int) -> float:
     return min(1.0, 2 * float(bdtr(min(one, other), one + other, 0.5)))
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Return Holm's adjusted p values, in the order given.
+def smallest_p(n: int) -> float:
+    """Return the smallest two-sided sign-flip p with n questions.
 
-    As `statsmodels.stats.multitest.multipletests` gives them (a test says so), without the
-    second and a half that importing it takes.
-
-    >>> holm([0.01, 0.04, 0.03])
-    [0.03, 0.06, 0.06]
+    >>> smallest_p(8)
+    0.0078125
     """
-    order = np.argsort(p_values, kind="stable")
-    weights = np.arange(len(p_values), 0, -1)
-    stepped = np.minimum(np.maximum.accumulate(np.asarray(p_values)[order] * weights), 1.0)
-    adjusted = np.empty(len(p_values))
-    adjusted[order] = stepped
-    return [float(p) for p in adjusted]
+    return 2.0 ** (1 - n) if n else 1.0

@@ -1,0 +1,205 @@
+"""Findings about one contrast."""
+
+from collections.abc import Iterator, Mapping
+
+from harness.analysis.contrasts import FIXED_AT_ZERO
+from harness.analysis.findings.kinds import Finding
+from harness.analysis.findings.listing import value_text
+from harness.analysis.results import (
+    Analysis,
+    Attribution,
+    Change,
+    Conclusion,
+    Contrast,
+    Difference,
+    PassageComparison,
+)
+from harness.analysis.statistics.sign_flip import binomial_p
+from harness.analysis.study_table import RIGHT
+from harness.records import Layer, acts_after_retrieval
+
+BEYOND_CHANCE = {Conclusion.BETTER, Conclusion.WORSE, Conclusion.DIFFERENT}
+
+UNEVEN = 0.05
+"""Probability below which NA cells fall too unevenly on the two sides."""
+
+NOTEWORTHY = 0.1
+"""Share of questions that are NA on one side only from which it is reported that the sign of the
+difference depends on them."""
+
+
+def contrast_findings(analysis: Analysis) -> Iterator[Finding]:
+    """Yield the findings about every contrast."""
+    layers = {metric.metric: metric.layer for metric in analysis.means}
+    for contrast in analysis.contrasts:
+        yield from contradictions(contrast, layers)
+        yield from significant_differences(contrast)
+        yield from changed_answers(contrast)
+        yield from by_construction(contrast)
+        yield from moved_passages(contrast)
+        yield from missing_scores(contrast)
+
+
+def contradictions(contrast: Contrast, layers: Mapping[str, Layer]) -> Iterator[Finding]:
+    """Yield scores that differ although the text that they judge is the same."""
+    same = {
+        q for q, kind in contrast.passages.by_question.items() if kind is PassageComparison.SAME
+    }
+    identical = same & set(contrast.passages.identical_responses)
+    for difference in contrast.differences:
+        layer = layers.get(difference.metric, Layer.OVERALL)
+        if layer is Layer.COST:
+            continue
+        retrieval = layer is Layer.RETRIEVAL
+        equal = same if retrieval else identical
+        differing = tuple(q for q in (*difference.won, *difference.lost) if q in equal)
+        if differing:
+            yield about(
+                contrast,
+                "retrieval_scores_differ" if retrieval else "judged_unequally",
+                metric=difference.metric,
+                numbers={"differing": len(differing)},
+                questions=differing,
+            )
+
+
+def significant_differences(contrast: Contrast) -> Iterator[Finding]:
+    """Yield the differences that are beyond chance."""
+    for difference in contrast.differences:
+        if difference.verdict in BEYOND_CHANCE:
+            yield about(
+                contrast,
+                difference.verdict.value,
+                metric=difference.metric,
+                numbers=tested_numbers(difference),
+                groups={"won": difference.won, "lost": difference.lost},
+                questions=(*difference.won, *difference.lost),
+            )
+
+
+def changed_answers(contrast: Contrast) -> Iterator[Finding]:
+    """Yield which answers became right or wrong, with McNemar's test."""
+    right = contrast.difference(RIGHT)
+    if right is None or not (right.won or right.lost):
+        return
+    test = right.mcnemar
+    yield about(
+        contrast,
+        "answers_changed",
+        metric=RIGHT,
+        numbers={
+            "gained": right.wins,
+            "lost": right.losses,
+            "ties": right.ties,
+            "p": right.p if test is None else test.p,
+            "p_floor": right.p_floor if test is None else test.floor,
+            "discordant": right.wins + right.losses,
+            "questions": right.questions,
+        },
+        groups={"gained": right.won, "lost": right.lost},
+        questions=(*right.won, *right.lost),
+    )
+
+
+def by_construction(contrast: Contrast) -> Iterator[Finding]:
+    """Yield what equal passages decide without a test."""
+    if contrast.attribution is Attribution.NO_EFFECT_POSSIBLE:
+        yield about(
+            contrast,
+            "no_effect_possible",
+            numbers={"questions": len(contrast.passages.by_question)},
+        )
+    if contrast.attribution is Attribution.GENERATION:
+        right = contrast.difference(RIGHT)
+        won, lost = (right.won, right.lost) if right else ((), ())
+        yield about(
+            contrast,
+            "generation_by_construction",
+            numbers={"same": contrast.passages.same},
+            groups={"gained": won, "lost": lost},
+            questions=(*won, *lost),
+        )
+
+
+def moved_passages(contrast: Contrast) -> Iterator[Finding]:
+    """Yield passages that differ although the only factor changed acts after retrieval."""
+    moved = tuple(
+        question
+        for question, kind in contrast.passages.by_question.items()
+        if kind in (PassageComparison.CHANGED, PassageComparison.REORDERED)
+    )
+    if moved and acts_after_retrieval(contrast.factor):
+        yield about(contrast, "retrieval_moved", questions=moved)
+
+
+def missing_scores(contrast: Contrast) -> Iterator[Finding]:
+    """Yield differences whose sign depends on NA cells, and metrics judged differently."""
+    for row in contrast.differences:
+        if row.verdict is Conclusion.NOT_COMPARED and row.questions and row.p is None:
+            yield about(
+                contrast,
+                "judged_differently",
+                metric=row.metric,
+                numbers={"others": 0},
+            )
+            continue
+        left, right = len(row.dropped_left), len(row.dropped_right)
+        # cells that are NA on both sides do not make the sides unequal
+        one_sided = left + right
+        uneven = binomial_p(left, right) <= UNEVEN
+        decisive = row.flips_with_missing and one_sided >= NOTEWORTHY * (one_sided + row.questions)
+        if (
+            one_sided
+            and row.questions
+            and row.verdict not in FIXED_AT_ZERO
+            and (uneven or decisive)
+        ):
+            yield about(
+                contrast,
+                "missing_not_at_random",
+                metric=row.metric,
+                numbers={
+                    "left_missing": left + len(row.dropped_both),
+                    "right_missing": right + len(row.dropped_both),
+                    "compared": row.questions,
+                    "mean": row.mean,
+                    "worst": row.worst,
+                    "best": row.best,
+                    "flips": int(row.flips_with_missing),
+                    "others": 0,
+                },
+                questions=(*row.dropped_left, *row.dropped_right, *row.dropped_both),
+            )
+
+
+def tested_numbers(difference: Difference) -> dict[str, float | int | None]:
+    """Return the numbers that a finding about a tested difference carries."""
+    return {
+        "mean": difference.mean,
+        "low": difference.low,
+        "high": difference.high,
+        "p": difference.p,
+        "p_floor": difference.p_floor,
+        "p_adjusted": difference.p_adjusted,
+        "questions": difference.questions,
+        "wins": difference.wins,
+        "ties": difference.ties,
+        "losses": difference.losses,
+    }
+
+
+def about(contrast: Contrast, kind: str, **facts: object) -> Finding:
+    """Return a finding about one contrast, its factor's values among the names."""
+    return Finding(
+        kind=kind,
+        names=values_of(contrast.change),
+        factor=contrast.factor,
+        left=contrast.left,
+        right=contrast.right,
+        **facts,  # type: ignore[arg-type]
+    )
+
+
+def values_of(change: Change) -> dict[str, str]:
+    """Return a factor's values on both sides, as text."""
+    return {"left_value": value_text(change.left), "right_value": value_text(change.right)}

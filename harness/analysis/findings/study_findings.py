@@ -1,0 +1,165 @@
+"""Findings about the study as a whole: its design, its questions and its family of tests."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from harness.analysis.findings.contrast_findings import BEYOND_CHANCE, tested_numbers, values_of
+from harness.analysis.findings.kinds import Finding
+from harness.analysis.findings.listing import value_text
+from harness.analysis.results import Analysis, Confounded, Contrast, Interaction, MissingRun
+from harness.analysis.study_table import RIGHT, Options, StudyTable
+
+Ids = tuple[str, ...]
+
+
+def study_findings(study: StudyTable, analysis: Analysis, options: Options) -> Iterator[Finding]:
+    """Yield the findings about the study as a whole."""
+    yield from credited(analysis.contrasts)
+    yield from beyond_chance(analysis)
+    yield from untested_primary(analysis, options)
+    for interaction in analysis.interactions:
+        yield from dependence(interaction)
+    for pair in analysis.confounded:
+        yield from unseparated(pair)
+    for left, right, reason in analysis.incomparable:
+        yield Finding("not_comparable", names={"reason": reason}, left=left, right=right)
+    yield from question_findings(study, analysis)
+
+
+def credited(contrasts: Iterable[Contrast]) -> Iterator[Finding]:
+    """Yield the questions that one change of a factor turned in every contrast with that change."""
+    alike: dict[tuple[str, str, str], list[tuple[Ids, Ids]]] = defaultdict(list)
+    for contrast in contrasts:
+        right = contrast.difference(RIGHT)
+        if right is None:
+            continue
+        values = values_of(contrast.change)
+        left_value, right_value = values["left_value"], values["right_value"]
+        if (contrast.factor, right_value, left_value) in alike:  # the same change, read backwards
+            alike[contrast.factor, right_value, left_value].append((right.lost, right.won))
+        else:
+            alike[contrast.factor, left_value, right_value].append((right.won, right.lost))
+    for (factor, left, right_value), rows in alike.items():
+        for direction, turned in zip(("won", "lost"), zip(*rows, strict=True), strict=True):
+            always = tuple(q for q in turned[0] if all(q in one for one in turned))
+            if always:
+                yield Finding(
+                    "credit",
+                    numbers={"contrasts": len(rows)},
+                    names={
+                        "left_value": left,
+                        "right_value": right_value,
+                        "direction": direction,
+                    },
+                    factor=factor,
+                    questions=always,
+                )
+
+
+def beyond_chance(analysis: Analysis) -> Iterator[Finding]:
+    """Yield whether the family could show anything, and whether it did."""
+    family = analysis.family
+    rows = [d for c in analysis.contrasts for d in c.differences]
+    adjusted = [row.p_adjusted for row in rows if row.p_adjusted is not None]
+    if not adjusted:
+        return
+    if family.smallest_p is not None and family.smallest_p > family.level:
+        yield Finding(
+            "nothing_can_be_significant",
+            numbers={
+                "tests": family.tests,
+                "smallest_p": family.smallest_p,
+                "level": family.level,
+            },
+        )
+    if not any(row.verdict in BEYOND_CHANCE for row in rows):
+        yield Finding(
+            "nothing_beyond_chance",
+            numbers={
+                "contrasts": len(analysis.contrasts),
+                "tests": family.tests,
+                "smallest_adjusted": min(adjusted),
+            },
+        )
+
+
+def untested_primary(analysis: Analysis, options: Options) -> Iterator[Finding]:
+    """Yield the tests that were declared before collecting and that no contrast makes."""
+    done = {(c.factor, d.metric) for c in analysis.contrasts for d in c.differences if d.primary}
+    for one in options.primary:
+        if (one.factor, one.metric) not in done:
+            yield Finding("primary_not_tested", factor=one.factor, metric=one.metric)
+
+
+def dependence(interaction: Interaction) -> Iterator[Finding]:
+    """Yield how much one factor's effect on right/wrong depends on the other's value."""
+    names = values_of(interaction.first) | {
+        "second_factor": interaction.second.factor,
+        "second_left_value": value_text(interaction.second.left),
+        "second_right_value": value_text(interaction.second.right),
+    }
+    if interaction.missing:
+        yield Finding(
+            "missing_corner",
+            numbers={"missing": len(interaction.missing)},
+            names=names,
+            groups={"words": pasteable(interaction.missing)},
+            factor=interaction.first.factor,
+        )
+    for row in interaction.differences:
+        if row.metric == RIGHT and row.mean:
+            tested = tested_numbers(row)
+            yield Finding(
+                "interaction",
+                numbers={
+                    name: tested[name]
+                    for name in ("mean", "low", "high", "p", "p_floor", "questions")
+                },
+                names=names,
+                factor=interaction.first.factor,
+                metric=row.metric,
+                questions=(*row.won, *row.lost),
+            )
+
+
+def unseparated(pair: Confounded) -> Iterator[Finding]:
+    """Yield a pair whose factors no chain of runs separates yet."""
+    if pair.missing:
+        yield Finding(
+            "confounded",
+            numbers={"factors": len(pair.changes), "missing": len(pair.missing)},
+            groups={
+                "factors": tuple(change.factor for change in pair.changes),
+                "words": pasteable(pair.missing),
+            },
+            left=pair.left,
+            right=pair.right,
+        )
+
+
+def pasteable(missing: Iterable[MissingRun]) -> tuple[str, ...]:
+    """Return each missing run's words in one line, where there are any."""
+    return tuple(" ".join(run.words) for run in missing if run.words)
+
+
+def question_findings(study: StudyTable, analysis: Analysis) -> Iterator[Finding]:
+    """Yield which questions are informative, and which have the same wording."""
+    grid = analysis.outcomes
+    if grid.known and len(grid.rows) > 1:
+        yield Finding(
+            "informative",
+            numbers={"informative": len(grid.informative), "questions": grid.known},
+            questions=grid.informative,
+        )
+        for kind, ids in (
+            ("always_wrong", grid.always_wrong),
+            ("always_right", grid.always_right),
+        ):
+            if ids:
+                yield Finding(kind, numbers={"runs": len(grid.rows)}, questions=ids)
+    wordings = defaultdict(list)
+    for question in study.questions:
+        wordings[question.question.strip()].append(question.id)
+    for same in wordings.values():
+        if len(same) > 1:
+            yield Finding("same_wording", questions=tuple(same))

@@ -1,0 +1,88 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from harness.analysis import Assumptions, power
+from harness.analysis.statistics.sample_size import (
+    MOST,
+    detectable,
+    graded_questions,
+    questions_needed,
+)
+from harness.analysis.statistics.sign_flip import smallest_p
+
+
+def test_eight_questions_and_the_article_s_contrasts() -> None:
+    """Nothing can ever be significant: the smallest p is 2 / 2**8, the level 0.05 / 28."""
+    found = power(questions=8, contrasts=7, metrics=4)
+
+    assert (found.tests, found.possible, found.detectable) == (28, False, None)
+    assert found.smallest_p == 2 / 2**8
+    assert found.level == 0.05 / 28
+    # 2 / 2**11 = 0.00098 is the first below 0.00179
+    assert found.fewest_questions == 11
+    # six tests leave each 0.0083, above 0.0078; seven do not
+    assert found.most_tests == 6
+
+
+def test_enough_questions_show_the_effect() -> None:
+    """What is asked for suffices to detect the assumed effect."""
+    needed = power(8, 7, 4).questions_needed
+
+    found = power(needed, 7, 4)
+
+    assert found.possible
+    assert found.detectable == pytest.approx(0.2, abs=0.01)
+
+
+def test_grades_needed_fall_with_the_auc() -> None:
+    """A clearer metric takes fewer grades; a hopeless one more than anybody gives."""
+    assert graded_questions(0.95, 0.65) < graded_questions(0.85, 0.65) < graded_questions(0.7, 0.65)
+    assert graded_questions(0.501, 0.65) == MOST
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"effect": 0.0}, {"spread": 0.0}, {"auc": 0.5}, {"auc": 1.0}, {"share_right": 1.0}]
+)
+def test_impossible_assumptions_are_refused(wrong: dict[str, float]) -> None:
+    """Each assumption has its range."""
+    with pytest.raises(ValueError, match="must"):
+        Assumptions(**wrong)
+    with pytest.raises(ValueError, match="1 or more"):
+        power(0, 7, 4)
+
+
+def test_detectable_difference_has_the_power_it_claims() -> None:
+    """The difference named for 20 questions is found in 80 of 100 studies by a t test."""
+    delta = detectable(0.4, 20, 0.05, 0.8)
+    assert delta is not None
+    draws = np.random.default_rng(0).normal(delta, 0.4, (4_000, 20))
+
+    found = (stats.ttest_1samp(draws, 0, axis=1).pvalue < 0.05).mean()
+
+    assert found == pytest.approx(0.8, abs=0.02)
+
+
+def test_nothing_is_detectable_below_the_floor() -> None:
+    """With 8 questions and 20 tests nothing can ever be significant."""
+    assert smallest_p(8) == 2 / 256
+    assert smallest_p(0) == 1.0
+    assert detectable(0.4, 8, 0.05 / 20, 0.8) is None
+    assert detectable(0.4, 1, 0.05, 0.8) is None
+
+
+def test_questions_needed_have_the_power_they_claim() -> None:
+    """That many questions find the difference in 80 of 100 studies."""
+    n = questions_needed(0.2, 0.4, 0.05, 0.8)
+    assert n is not None
+    draws = np.random.default_rng(0).normal(0.2, 0.4, (4_000, n))
+
+    found = (stats.ttest_1samp(draws, 0, axis=1).pvalue < 0.05).mean()
+
+    assert found == pytest.approx(0.8, abs=0.03)
+
+
+def test_questions_needed_respect_the_floor() -> None:
+    """However clear the difference, a level of 1/1000 takes 11 questions; none shows zero."""
+    assert questions_needed(10.0, 0.1, 0.001, 0.8) == 11
+    assert questions_needed(0.0, 0.4, 0.05, 0.8) is None
