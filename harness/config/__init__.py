@@ -1,1 +1,1 @@
-"""What `conf/` may say, as types; how it is composed; factors, run names and paths."""
+"""The settings as types, their composition from `conf/`, factors, run names and paths."""

@@ -1,4 +1,4 @@
-"""Factors: what a person changed, read off a configured system."""
+"""Factors: the settings that distinguish two configured systems."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
@@ -11,7 +11,7 @@ GROUPS = ("system", "prompt", "chat", "embedder", "captioner")
 """Groups that count as one factor when another choice is made in them."""
 
 BUILD = ("package", "weights", "digest", "recording", "processor")
-"""Parts of a model's identity that no setting names: the same name may stand for new weights."""
+"""Parts of a model's identity that no setting names: one name may mean different weights."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Factors:
     """A variant's configuration as factors."""
 
     choices: dict[str, str]
-    """Group -> the choice made in it."""
+    """Group -> the choice in it."""
     leaves: dict[str, object]
     """Dotted name -> value; inside a group the name begins with the group's."""
     inactive: tuple[str, ...]
@@ -29,8 +29,8 @@ class Factors:
 def factors_of(system: System, choices: Mapping[str, str | None], version: str | None) -> Factors:
     """Return what distinguishes this configured system from another.
 
-    Addresses, folders, time-outs and secrets are left out; weights count by their content, as
-    part of their model's build.
+    Addresses, folders, time-outs and secrets are no factors; weights count by their content, as
+    the build of their model.
     """
     leaves = dict(leaves_of(system))
     for group, identity in system.models().items():
@@ -58,7 +58,7 @@ def leaves_of(node: Any, prefix: str = "") -> Iterator[tuple[str, object]]:
 
 
 def neutral_keys(node: Any, prefix: str = "") -> Iterator[str]:
-    """Yield the dotted names of the settings that neither act nor belong into a run's name."""
+    """Yield the dotted names of the settings that are neither a factor nor part of a run's name."""
     for field in fields(node):
         value, name = getattr(node, field.name), prefix + field.name
         if field.metadata.get("factor", True) is False and not field.metadata.get("named"):
@@ -68,7 +68,7 @@ def neutral_keys(node: Any, prefix: str = "") -> Iterator[str]:
 
 
 def plain(value: object) -> object:
-    """Return a value that JSON can hold and that compares by content."""
+    """Return a value as JSON values, which compare by content."""
     if isinstance(value, Enum):
         return value.name
     if isinstance(value, list | tuple):

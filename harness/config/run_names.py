@@ -1,4 +1,4 @@
-"""The name of a run: a pure function of what was run."""
+"""The name of a run: a pure function of variant, overrides and version."""
 
 import hashlib
 import re
@@ -10,7 +10,7 @@ NOT_PART_OF_A_NAME = {
     "study", "variant", "judge", "root", "questions", "limit", "cache", "version", "again",
     "give_up_after", "hydra",
 }  # fmt: skip
-"""Overrides that choose where or how much to run, not what."""
+"""Overrides that say where or how much to run, not what."""
 
 RESERVED = {"con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for n in range(1, 10))}
 LONGEST = 100
@@ -27,9 +27,9 @@ def run_name(
 
     Args:
         variant: The variant chosen.
-        overrides: Hydra's task overrides as given, in any order.
+        overrides: Hydra's task overrides, in any order.
         version: The label of the system's version.
-        neutral: Keys below `variant` that are no factors, such as addresses.
+        neutral: Keys below `variant` that are left out, such as addresses.
 
     >>> run_name("ctx_k9", ["variant=ctx_k9", "variant.top_k=6", "limit=2"], "2026-w48")
     'ctx_k9-top_k-6-2026-w48'
@@ -50,9 +50,9 @@ def run_name(
 
 
 def portable(text: str) -> str:
-    """Return a name that every file system takes, and that no other text shares.
+    """Return a name that every file system accepts, and that differs for every text.
 
-    What had to be changed is told apart by six digits of a hash.
+    Where characters had to be replaced, six digits of a hash are appended.
 
     >>> portable("ctx_k9-chat.model-llama3"), portable("文字_k4")
     ('ctx_k9-chat.model-llama3', '_k4-...')
@@ -67,10 +67,10 @@ def portable(text: str) -> str:
 
 
 def study_folder(name: str) -> str:
-    """Return the study's name, having checked that it can be a folder."""
+    """Return the study's name. Raises ConfigError where it cannot be the name of a folder."""
     if not name or re.search(r'[\\/:*?"<>|\x00-\x1f]', name) or name.strip(" .") != name:
         raise ConfigError(
-            f"study.name={name!r} cannot be a folder: take out / \\ : * ? and the like, "
-            "and dots or blanks at its ends"
+            f"study.name={name!r} cannot be the name of a folder: leave out / \\ : * ? < > | and "
+            "quotes, and dots or spaces at its ends"
         )
     return name

@@ -1,4 +1,4 @@
-"""What answers questions. A system is a dataclass; one line in `SYSTEMS` names it."""
+"""Systems under test. A system is a dataclass with a method `answer`, named in `SYSTEMS`."""
 
 from harness.llm import CHATS, EMBEDDERS, Chat, Embedder, RecordedChat, RecordedEmbedder
 from harness.systems.extractive import Extractive

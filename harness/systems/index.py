@@ -1,4 +1,4 @@
-"""A persistent Chroma collection, named by everything that shaped it, searched exactly."""
+"""A vector index: a persistent Chroma collection, named by a hash of everything that shapes it."""
 
 import hashlib
 import json
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from langchain_core.retrievers import BaseRetriever
 
 FOLDER = "chroma"
-"""Where the indexes lie in a cache."""
+"""Folder of the indexes in the cache."""
 SPACE = "cosine"
 EXACT_UP_TO = 20_000
-"""Passages up to which every one is compared: at 384 dimensions some milliseconds a query."""
+"""Up to this many passages every one is compared: a few milliseconds a query at 384 dimensions."""
 APPROXIMATE = {"ef_construction": 400, "ef_search": 400, "max_neighbors": 64, "num_threads": 1}
-"""Chroma's graph search beyond that; with these it repeats itself between builds."""
+"""Chroma's graph search beyond that; with these settings two builds return the same."""
 CONFIGURATION: Any = {"hnsw": {"space": SPACE, **APPROXIMATE}}
 DIGITS = 6
-"""Similarities are rounded to these before ranking, so that the last bits decide nothing."""
+"""Similarities are rounded to this many before ranking: the last bits differ between machines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +46,13 @@ class VectorIndex:
 
     @property
     def search(self) -> dict[str, Any]:
-        """How nearest passages are found, for the record."""
+        """How the nearest passages are found, as `IndexRecord.search` holds it."""
         if self.vectors is not None:
             return {"space": SPACE, "method": "exact"}
         return {"space": SPACE, "method": "hnsw", **APPROXIMATE}
 
     def nearest(self, vector: Floats, k: int) -> list[Passage]:
-        """Return the k nearest passages, nearest first; equal ones in the order of their ids."""
+        """Return the k nearest passages, nearest first; at equal similarity in the order of ids."""
         if self.vectors is not None:
             (unit,) = units(vector[None, :], ["the question"])
             similarity = np.round(self.vectors @ unit, DIGITS)
@@ -76,7 +76,7 @@ class VectorIndex:
 
 
 def open_index(passages: Sequence[Passage], embedder: Embedder, bench: Bench) -> VectorIndex:
-    """Return the index of these passages: built once, then found again by its fingerprint."""
+    """Return the index of these passages: built once, later opened by its fingerprint."""
     from filelock import FileLock
     from langchain_chroma import Chroma
 
@@ -90,15 +90,15 @@ def open_index(passages: Sequence[Passage], embedder: Embedder, bench: Bench) ->
         client = client_in(folder)
         store = Chroma(
             collection_name=mark[:32],
-            embedding_function=remembering(embedder, bench.calls),
+            embedding_function=cached_embeddings(embedder, bench.calls),
             client=client,
             collection_metadata={"fingerprint": mark},
             collection_configuration=CONFIGURATION,
         )
-        held = set(store.get(include=[])["ids"])
-        if held != {passage.id for passage in ordered}:  # nothing yet, or a build that was killed
-            if held:
-                store.delete(list(held))
+        stored = set(store.get(include=[])["ids"])
+        if stored != {passage.id for passage in ordered}:  # empty, or a build that was killed
+            if stored:
+                store.delete(list(stored))
             fill(store, ordered, client.get_max_batch_size())
         vectors = check(store, ordered)
     exact = len(ordered) <= EXACT_UP_TO
@@ -106,7 +106,7 @@ def open_index(passages: Sequence[Passage], embedder: Embedder, bench: Bench) ->
 
 
 def indexed(cache: Path, mark: str) -> list[tuple[str, Vector]]:
-    """Return texts and vectors of an index built below `cache`; none where it is not there."""
+    """Return texts and vectors of an index in the cache; an empty list where it is missing."""
     from chromadb.errors import NotFoundError
 
     folder = cache / FOLDER
@@ -116,9 +116,9 @@ def indexed(cache: Path, mark: str) -> list[tuple[str, Vector]]:
         found = client_in(folder).get_collection(mark[:32], embedding_function=None)
     except NotFoundError:
         return []
-    held: Any = found.get(include=["documents", "embeddings"])
-    vectors = (np.asarray(vector, "<f4") for vector in held["embeddings"])
-    return list(zip(held["documents"], vectors, strict=True))
+    stored: Any = found.get(include=["documents", "embeddings"])
+    vectors = (np.asarray(vector, "<f4") for vector in stored["embeddings"])
+    return list(zip(stored["documents"], vectors, strict=True))
 
 
 def client_in(folder: Path) -> "ClientAPI":
@@ -141,7 +141,7 @@ def fingerprint(passages: Sequence[Passage], embedder: Embedder) -> str:
 
 
 def fill(store: "Chroma", passages: Sequence[Passage], batch: int) -> None:
-    """Add the passages, with their places as metadata."""
+    """Add the passages, with document, page and origin as metadata."""
     for start in range(0, len(passages), batch):
         part = passages[start : start + batch]
         store.add_texts(
@@ -154,23 +154,22 @@ def fill(store: "Chroma", passages: Sequence[Passage], batch: int) -> None:
 
 
 def check(store: "Chroma", passages: Sequence[Passage]) -> Floats:
-    """Return the vectors in the order of the passages, having checked that the store holds them."""
-    held = store.get(include=["embeddings", "documents"])
-    rows = dict(
-        zip(held["ids"], zip(held["documents"], held["embeddings"], strict=True), strict=True)
-    )
+    """Return the vectors in the order of the passages. Raises RunError where the store differs."""
+    stored = store.get(include=["embeddings", "documents"])
+    texts = zip(stored["documents"], stored["embeddings"], strict=True)
+    rows = dict(zip(stored["ids"], texts, strict=True))
     wrong = [p.id for p in passages if p.id not in rows or rows[p.id][0] != p.text]
     if wrong or len(rows) != len(passages):
         raise RunError(
-            f"the index holds {len(rows)} passages where the corpus has {len(passages)}, and "
-            f"{len(wrong)} are not as they should be; delete runs/.cache/chroma and collect again"
+            f"the index has {len(rows)} passages and the corpus {len(passages)}, of which "
+            f"{len(wrong)} differ; delete .cache/chroma under root= and collect again"
         )
     vectors = np.array([rows[p.id][1] for p in passages], dtype=np.float64)
     return units(vectors, [p.id for p in passages])
 
 
 def units(vectors: Floats, names: Sequence[str]) -> Floats:
-    """Return the vectors at length 1, or raise naming what has none: it is near to nothing."""
+    """Return the vectors scaled to length 1. Raises EndpointError where one has length zero."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     if not lengths.all():
         name = names[int((lengths == 0).argmax())]
@@ -179,11 +178,11 @@ def units(vectors: Floats, names: Sequence[str]) -> Floats:
     return scaled
 
 
-def remembering(embedder: Embedder, calls: Calls) -> "Embeddings":
-    """Return the embedder as LangChain knows embedders."""
+def cached_embeddings(embedder: Embedder, calls: Calls) -> "Embeddings":
+    """Return the embedder, with its cache, as a LangChain embedder."""
     from langchain_core.embeddings import Embeddings
 
-    class Remembering(Embeddings):
+    class CachedEmbeddings(Embeddings):
         def embed_documents(self, texts: list[str]) -> list[list[float]]:
             vectors: list[list[float]] = embedder.embed(texts, Role.PASSAGE, calls).tolist()
             return vectors
@@ -192,13 +191,13 @@ def remembering(embedder: Embedder, calls: Calls) -> "Embeddings":
             vector: list[float] = embedder.embed([text], Role.QUERY, calls)[0].tolist()
             return vector
 
-    return Remembering()
+    return CachedEmbeddings()
 
 
 def retriever(index: VectorIndex, embedder: Embedder, calls: Calls, top_k: int) -> "BaseRetriever":
     """Return the index as a LangChain retriever of exactly `top_k` passages.
 
-    Each document carries its passage id, and its similarity under `similarity`.
+    Each document carries its passage under `passage` in its metadata.
     """
     from langchain_core.callbacks import CallbackManagerForRetrieverRun
     from langchain_core.documents import Document

@@ -1,4 +1,4 @@
-"""Prompts: plain templates, one a language, with two slots."""
+"""Prompt templates: plain text with two slots, one template for each language."""
 
 import hashlib
 import re
@@ -14,7 +14,7 @@ SLOTS = ("passages", "question")
 
 @dataclass
 class PromptTemplate:
-    """The wording that a language model is given with the passages."""
+    """The text that a chat model is sent, with slots for the passages and the question."""
 
     language: str = "en"
     en: str = ""
@@ -24,27 +24,27 @@ class PromptTemplate:
 
     @property
     def template(self) -> str:
-        """The wording in the study's language."""
+        """The text in the study's language. Raises ConfigError where it or a slot is missing."""
         text = str(getattr(self, self.language, ""))
         if not text:
             raise ConfigError(
-                f"this prompt has no wording in '{self.language}'; add it to conf/prompt/"
+                f"this prompt has no text in '{self.language}'; add it to its file in conf/prompt/"
             )
         if missing := [slot for slot in SLOTS if f"{{{slot}}}" not in text]:
-            raise ConfigError(f"the prompt has no {{{missing[0]}}}; the model would never see it")
+            raise ConfigError(f"the prompt has no {{{missing[0]}}}: the model would not see it")
         return text
 
     @property
     def sha256(self) -> str:
-        """The hash of the wording that is used."""
+        """Hash of the text that is used."""
         return hashlib.sha256(self.template.encode()).hexdigest()
 
     def factors(self) -> dict[str, object]:
-        """Only the wording in use can change an answer."""
+        """Return the text in use; the other languages cannot change an answer."""
         return {"template": self.template}
 
     def messages(self, question: str, passages: Sequence[Passage]) -> tuple[Message, ...]:
-        """Return the wording with its slots filled; what is filled in is never read as a slot."""
+        """Return the text with its slots filled; braces in passages and question are no slots."""
         numbered = "\n\n".join(f"[{n}] {p.text}" for n, p in enumerate(passages, start=1))
         filled = {"passages": numbered, "question": question}
         text = re.sub(r"\{(passages|question)\}", lambda slot: filled[slot[1]], self.template)

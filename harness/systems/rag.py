@@ -107,8 +107,8 @@ class Rag(System):
         """Return what was retrieved with the generator's text."""
         return self.generator.generate(query, found, self.embedder, bench.calls)
 
-    def reading(self) -> Provenance:
-        """Return what shapes an answer once the passages are given."""
+    def generation(self) -> Provenance:
+        """Return what shapes an answer to given passages."""
         generator = self.generator
         return Provenance(
             generator=generator.label,
@@ -134,7 +134,7 @@ class OpenRag(Answerer):
         """The generator, the index, and what went into it."""
         index = IndexRecord(self.index.fingerprint, len(self.index.passages), self.index.search)
         return replace(
-            self.config.reading(),
+            self.config.generation(),
             models=self.config.models(),
             index=index,
             ingest=dict(self.built.counts),
@@ -164,10 +164,10 @@ class OpenRag(Answerer):
     def retrieve(self, query: Query) -> Answer:
         """Return the passages as an answer still without text.
 
-        `retrieval_seconds` is the search alone: the question's vector is remembered between
-        variants, so its making would be charged to whichever variant came first.
+        `retrieval_seconds` is the search alone: the question's vector is cached and shared by all
+        variants, so that embedding it would be charged to the variant that is collected first.
         """
-        self.retriever.invoke(query.text)
+        self.retriever.invoke(query.text)  # embeds the question
         started = time.perf_counter()
         found = self.retriever.invoke(query.text)
         return Answer(
@@ -193,7 +193,7 @@ class HandedRag(Answerer):
     @property
     def provenance(self) -> Provenance:
         """The generator alone."""
-        return self.config.reading()
+        return self.config.generation()
 
     def answer(self, query: Query) -> Answer:
         """Generate from the other run's passages; fails where that run failed."""

@@ -4,6 +4,7 @@ import json
 import threading
 import urllib.request
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -11,9 +12,14 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from hydra.core.global_hydra import GlobalHydra
 
+from harness.config.composition import compose, prepare
+from harness.config.conf_files import ConfFiles
+from harness.config.factors import factors_of
+from harness.llm import Calls
 from harness.records import Answer, Passage, Query
-from harness.systems import SYSTEMS, System
+from harness.systems import SYSTEMS, Bench, Provenance, System
 from tests.conftest import Command, Study
 
 FULL = "塔高27公尺，射程18浬。燈塔於1931年啟用。霧日最多為四月。"
@@ -64,6 +70,13 @@ def url() -> Iterator[str]:
     server.server_close()
 
 
+@pytest.fixture(autouse=True)
+def hydra() -> Iterator[None]:
+    """Leave no composition behind."""
+    yield
+    GlobalHydra.instance().clear()
+
+
 @pytest.fixture
 def app(monkeypatch: pytest.MonkeyPatch) -> None:
     """The line in the table."""
@@ -80,13 +93,50 @@ variant:
 
 
 @pytest.mark.usefixtures("app")
+@pytest.mark.parametrize("name", [*SYSTEMS, "app"])
+def test_every_system_answers_and_reports_on_itself(
+    name: str, study: Study, url: str, tmp_path: Path
+) -> None:
+    """It opens with its settings alone, answers, and what it says of itself fits into JSON."""
+    prepare()
+    own = [f"variant.url={url}"] if name == "app" else ["variant.corpus=${study.corpus}"]
+    words = [word for word in study.words if not word.startswith("variant.")]
+    settings, how = compose("collect", [*words, f"system={name}", *own])
+    system = settings.variant
+    with closing(Calls(tmp_path)) as calls, system.open(Bench(calls, tmp_path)) as answerer:
+        answer = answerer.answer(Query("q1", "塔高多少公尺？", 0))
+        record = answerer.provenance.record()
+
+    assert answer.text
+    assert all(isinstance(passage, Passage) for passage in answer.passages)
+    assert Provenance.from_record(json.loads(json.dumps(record))).record() == record
+    assert system.concurrency >= 1
+    assert all(isinstance(digest, str) for digest in system.documents().values())
+    factors = factors_of(system, how.choices, None)
+    assert json.loads(json.dumps(factors.leaves)) == factors.leaves
+    assert system.inactive() <= {*factors.leaves, *factors.choices}
+
+
+def test_a_system_without_its_method_is_named() -> None:
+    """A class that defines neither `answer` nor `open` says so when it is asked."""
+    with pytest.raises(NotImplementedError, match="System defines neither answer nor open"):
+        System().answer(Query("q1", "?", 0))
+
+
+@pytest.mark.usefixtures("app")
 def test_an_application_from_configuration_to_report(
-    command: Command, study: Study, conf: Path, url: str
+    command: Command,
+    study: Study,
+    conf: Path,
+    url: str,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Two variants of an app differ in one setting: the report finds the contrast and a verdict.
 
     The study is one of RAG variants. What it sets for them is not used, and one line says so.
     """
+    monkeypatch.setattr(ConfFiles, "_warned", set())
     for mode in ("full", "none"):
         text = VARIANT.format(url=url, mode=mode)
         (conf / "variant" / f"app_{mode}.yaml").write_text(text, encoding="utf-8")
@@ -104,3 +154,5 @@ def test_an_application_from_configuration_to_report(
     assert set(contrasts["factor"]) == {"mode"}
     findings = json.loads((study.folder / "runs/small/report/findings.json").read_text("utf-8"))
     assert any(finding["factor"] == "mode" for finding in findings)
+    lines = [record.message for record in caplog.records]
+    assert lines == ["study=demo_baseline sets captioner, chat, embedder: not used by system=app"]

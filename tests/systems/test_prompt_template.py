@@ -14,15 +14,15 @@ def test_slots_are_filled() -> None:
     assert message.content == "資料：[1] 四月\n\n[2] 五月\n質問：何月？"
 
 
-def test_what_is_filled_in_is_never_read_as_a_slot() -> None:
+def test_braces_in_a_passage_are_no_slots() -> None:
     """Braces in a passage or question stay braces."""
     (message,) = PROMPT.messages("{passages}", passages("{question} {x} {}"))
 
     assert message.content == "資料：[1] {question} {x} {}\n質問：{passages}"
 
 
-def test_only_the_wording_in_use_is_a_factor() -> None:
-    """A change of the English wording does not make a Japanese run another one."""
+def test_only_the_text_in_use_is_a_factor() -> None:
+    """A change of the English text leaves the factors of a Japanese run unchanged."""
     other = PromptTemplate(language="ja", ja=PROMPT.ja, en="Say: {question}")
 
     assert other.factors() == PROMPT.factors()
@@ -30,6 +30,6 @@ def test_only_the_wording_in_use_is_a_factor() -> None:
 
 
 def test_a_missing_language_is_an_error() -> None:
-    """A prompt without wording in the study's language is refused."""
-    with pytest.raises(ConfigError, match="no wording in 'zh_hant'"):
+    """A prompt without a text in the study's language is refused."""
+    with pytest.raises(ConfigError, match="no text in 'zh_hant'"):
         _ = PromptTemplate(language="zh_hant", en="x").template
