@@ -1,13 +1,14 @@
-"""Is this judge fit for use? Ask it what is known.
+"""Is this judge fit for use? Test it with questions whose answers are known.
 
 python -m harness.doctor judge=chat judge.chat.model=qwen2.5:7b judge.chat.base_url=http://localhost:11434/v1
 python -m harness.doctor judge=chat chat@judge.chat=ollama judge.chat.model=qwen2.5:7b
 
-It tries whether the endpoint answers and enforces a JSON schema, how long a prompt it reads whole,
-whether it says the same twice, how fast it is, and how many of 24 entailments a language it labels
-right. Some thirty calls; nothing is remembered, nothing is written. Exit code 1: not fit.
+It tests whether the endpoint responds and enforces a JSON schema, the longest prompt that it reads
+without truncation, whether it gives the same reply twice, its speed, and how many of 24
+entailments per language it labels right. About thirty calls; nothing is cached and nothing is
+written. Exit code 1: not fit for use.
 
-Settings: those of python -m harness.evaluate that begin with judge, study, or budget.
+Settings: those of python -m harness.evaluate that begin with judge, study or budget.
 """
 
 import sys
@@ -27,19 +28,19 @@ def main() -> None:
         return
     from harness.config.composition import run_stage
 
-    with ending("interrupted: what the model said is kept"):
-        run_stage("evaluate", examined)
+    with ending("interrupted"):
+        run_stage("evaluate", examine_judge)
 
 
-def examined(settings: "Evaluate", _: "Composition") -> None:
-    """Print what was found, and advice."""
+def examine_judge(settings: "Evaluate", _: "Composition") -> None:
+    """Print the result of each test, advice, and the conclusion."""
     from harness.judge import ChatJudge
     from harness.judge.fitness import Level, examine
     from harness.llm import Calls
 
     judge = settings.judge
     if not isinstance(judge, ChatJudge):
-        print(f"judge {judge.label} asks no model. Measured against people:")
+        print(f"judge {judge.label} calls no model. Agreement with people, as measured:")
         print(*judge.accuracies, sep="\n")
         return
     points = []
@@ -52,7 +53,7 @@ def examined(settings: "Evaluate", _: "Composition") -> None:
     worst = max(point.level for point in points)
     print(
         {
-            Level.FIT: "fit for use, as far as this goes: the report's trust table says the rest",
+            Level.FIT: "fit for use as far as these tests go; see also the report's trust table",
             Level.DOUBTFUL: "use with care",
             Level.UNFIT: "not fit for use",
         }[worst]

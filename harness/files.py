@@ -6,10 +6,10 @@ from pathlib import Path
 
 
 def write_whole(path: Path, content: bytes, durable: bool = False) -> None:
-    """Write a file so that it holds the old content or the new, never a part of either.
+    """Write a file atomically: it has the old content or the new, never a part of either.
 
     Args:
-        path: The file; its folder is made where it is missing.
+        path: The file; its folder is created if it is missing.
         content: All of it.
         durable: Whether the new content must also survive a crash of the machine, once this
             returns.
@@ -31,3 +31,18 @@ def write_whole(path: Path, content: bytes, durable: bool = False) -> None:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+PROJECT = Path(__file__).resolve().parents[1]
+"""The folder that holds the shipped `conf/` and `testsets/`, wherever a command is started."""
+
+
+def input_path(path: str) -> Path:
+    """Return where a file or folder that is to be read lies.
+
+    A relative path is looked up in the working folder, then among what is shipped with the
+    project. One that is in neither is returned as a path of the working folder.
+    """
+    wanted = Path(path).expanduser()
+    shipped = PROJECT / wanted
+    return shipped if not wanted.exists() and shipped.exists() else wanted

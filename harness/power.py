@@ -1,138 +1,126 @@
-"""What a study could show, worked out before anything is collected.
+"""What a study can show, computed before anything is collected.
 
 python -m harness.power questions=8 contrasts=7 metrics=4
 python -m harness.power questions=8 contrasts=7 metrics=4 effect=0.3 spread=0.5
+
+The three counts must be given; the other settings have defaults, which the output shows.
 """
 
-from dataclasses import dataclass
+import textwrap
 from typing import TYPE_CHECKING
 
-from harness.config.command import Setting, light
+from harness.config.command import WIDTH, light
+from harness.config.help_text import Argument
 
 if TYPE_CHECKING:
     from harness.analysis import Power
 
 COUNTS = (
-    Setting("questions", "", "in the test set"),
-    Setting("contrasts", "", "fair ones that the variants make: seven, for the demo's six"),
-    Setting("metrics", "", "that are compared, right or wrong among them"),
+    Argument("questions", "", "number of questions in the test set"),
+    Argument("contrasts", "", "number of pairs that differ in one factor (demo: seven)"),
+    Argument("metrics", "", "number of metrics compared, including right/wrong"),
 )
-SUPPOSED = (
-    Setting("effect", "0.2", "a mean difference worth finding"),
-    Setting("spread", "0.4", "standard deviation of the differences over questions"),
-    Setting("auc", "0.85", "how often a right answer scores above a wrong one, in a good metric"),
-    Setting("share_right", "0.65", "of the answers"),
-    Setting("alpha", "0.05", "chance of any false claim in the whole report"),
-    Setting("power", "0.8", "chance of finding the effect where it is there"),
+ASSUMPTIONS = (
+    Argument("effect", "", "the mean difference worth finding"),
+    Argument("spread", "", "standard deviation of the differences over questions"),
+    Argument("auc", "", "how often a right answer scores above a wrong one, for a good metric"),
+    Argument("share_right", "", "share of right answers"),
+    Argument("alpha", "", "chance of any false claim in the whole report"),
+    Argument("power", "", "chance of finding the effect if it exists"),
 )
-"""What is not known before a study; the defaults are those of `harness.analysis.Assumptions`."""
+"""The fields of `harness.analysis.Assumptions`, which has the defaults."""
 
 MANY = 1_000
-"""Tests beyond which no report goes."""
-
-WIDTH = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What the command line says."""
-
-    counts: dict[str, int]
-    supposed: dict[str, float]
+"""More tests than any report has."""
 
 
 def main() -> None:
-    """Print what so many questions, contrasts and metrics can show."""
-    light(__doc__ or "", (*COUNTS, *SUPPOSED), run)
+    """Print what a study of this size can show."""
+    light(__doc__ or "", (*COUNTS, *ASSUMPTIONS), run)
 
 
 def run(given: dict[str, str]) -> None:
-    """Print what the settings given come to."""
+    """Print the results for the settings given."""
+    from harness.analysis import Assumptions, power
     from harness.errors import ConfigError
 
-    asked = numbers(given)
-    from harness.analysis import Assumptions, power
-
+    for setting in COUNTS:
+        if setting.name not in given:
+            form = " ".join(f"{count.name}=..." for count in COUNTS)
+            raise ConfigError(f"{setting.name} is not set: python -m harness.power {form}")
+    counts = {setting.name: whole_number(setting.name, given[setting.name]) for setting in COUNTS}
+    assumed = {s.name: number(s.name, given[s.name]) for s in ASSUMPTIONS if s.name in given}
     try:
-        found = power(**asked.counts, assumed=Assumptions(**asked.supposed))
+        result = power(**counts, assumed=Assumptions(**assumed))
     except ValueError as error:
         raise ConfigError(str(error)) from None
-    print("\n".join(sentences(found, asked.counts)))
+    for text in sentences(result, counts):
+        print(textwrap.fill(text, WIDTH, initial_indent="- ", subsequent_indent="  "))
+    print("next: python -m harness.study study=demo")
 
 
-def numbers(given: dict[str, str]) -> Asked:
-    """Return the settings as numbers; all counts must be given."""
-    from harness.errors import ConfigError
-
-    for count in COUNTS:
-        if count.name not in given:
-            form = " ".join(f"{setting.name}=..." for setting in COUNTS)
-            raise ConfigError(f"{count.name} is not set: python -m harness.power {form}")
-    counts = {setting.name for setting in COUNTS}
-    return Asked(
-        {name: int(number(name, given[name], whole=True)) for name in counts},
-        {name: number(name, text) for name, text in given.items() if name not in counts},
-    )
-
-
-def number(name: str, text: str, whole: bool = False) -> float:
-    """Return a setting's number."""
+def whole_number(name: str, text: str) -> int:
+    """Return a setting as a whole number."""
     from harness.errors import ConfigError
 
     try:
-        return int(text) if whole else float(text)
+        return int(text)
     except ValueError:
-        kind = "a whole number" if whole else "a number"
-        raise ConfigError(f"{name}={text}: give {kind}") from None
+        raise ConfigError(f"{name}={text}: give a whole number") from None
 
 
-def sentences(found: "Power", counts: dict[str, int]) -> list[str]:
-    """Return what the numbers mean, and how to suppose something else."""
-    supposed = found.assumed
-    chance = f"{supposed.power:.0%}"
-    tests = plural(found.tests, "test")
-    lines = [
-        f"{plural(found.questions, 'question')}, {plural(counts['contrasts'], 'contrast')} and "
-        f"{plural(counts['metrics'], 'metric')} make {tests}.",
-        f"Smallest p: {found.smallest_p:.2g}. With {plural(found.questions, 'question')} no "
-        "difference, however clear, can reach less.",
-        f"Level after Holm: {found.level:.2g}. The strongest of {tests} must fall under "
-        f"{supposed.alpha:g} / {found.tests}.",
-        verdict(found),
-        detectable(found, chance),
-        f"Questions needed: {found.questions_needed}, to find a mean difference of "
-        f"{supposed.effect:g} with {chance} power.",
-        f"Questions needed for the trust check: {found.graded_questions} with grades by people, to "
-        f"call a metric of AUC {supposed.auc:g} trusted 95 times in 100.",
-    ]
-    settings = " ".join(f"{s.name}={getattr(supposed, s.name):g}" for s in SUPPOSED)
-    lines.append(f"Supposed, and yours to change: {settings}")
+def number(name: str, text: str) -> float:
+    """Return a setting as a number."""
+    from harness.errors import ConfigError
+
+    try:
+        return float(text)
+    except ValueError:
+        raise ConfigError(f"{name}={text}: give a number") from None
+
+
+def sentences(result: "Power", counts: dict[str, int]) -> list[str]:
+    """Return the results in words, and the assumptions that can be changed."""
+    assumed = result.assumed
+    questions, tests = plural(result.questions, "question"), plural(result.tests, "test")
+    settings = " ".join(f"{s.name}={getattr(assumed, s.name):g}" for s in ASSUMPTIONS)
     return [
-        *(part for text in lines for part in wrapped(text)),
-        "next: python -m harness.study study=demo",
+        f"{questions}, {plural(counts['contrasts'], 'contrast')} and "
+        f"{plural(counts['metrics'], 'metric')} make {tests}.",
+        f"Smallest p: {result.smallest_p:.2g}. With {questions} no difference, however clear, can "
+        "reach a smaller p.",
+        f"Level after Holm: {result.level:.2g}. The strongest of {tests} must be below "
+        f"{assumed.alpha:g} / {result.tests}.",
+        significance(result),
+        detectable_difference(result),
+        f"Questions needed: {result.questions_needed}, to find a mean difference of "
+        f"{assumed.effect:g} with {assumed.power:.0%} power.",
+        f"Questions needed for the trust check: {result.graded_questions} with grades by people, "
+        f"to call a metric of AUC {assumed.auc:g} trusted 95 times in 100.",
+        f"Assumptions, which you can change: {settings}",
     ]
 
 
-def verdict(found: "Power") -> str:
-    """Say whether anything could be significant, and what it would take."""
-    if found.possible:
-        least = f", in a family of up to {plural(found.most_tests, 'test')}"
-        return f"So a result can be beyond chance{least if found.most_tests < MANY else ''}."
-    fewer = f", or make at most {plural(found.most_tests, 'test')}" if found.most_tests else ""
+def significance(result: "Power") -> str:
+    """Say whether any result could be significant, and what that would need."""
+    if result.possible:
+        most = f", in a family of up to {plural(result.most_tests, 'test')}"
+        return f"So a result can be beyond chance{most if result.most_tests < MANY else ''}."
+    fewer = f", or make at most {plural(result.most_tests, 'test')}" if result.most_tests else ""
     return (
-        "So nothing can be beyond chance, whatever comes out: ask at least "
-        f"{found.fewest_questions} questions{fewer}."
+        "So no result can be beyond chance, whatever the answers are: ask at least "
+        f"{result.fewest_questions} questions{fewer}."
     )
 
 
-def detectable(found: "Power", chance: str) -> str:
+def detectable_difference(result: "Power") -> str:
     """Say how large a difference must be to be found."""
-    if found.detectable is None:
+    if result.detectable is None:
         return "Detectable difference: none."
-    beyond = " (but no share can differ by more than 1)" if found.detectable > 1 else ""
+    note = " (but no share can differ by more than 1)" if result.detectable > 1 else ""
     return (
-        f"Detectable difference: {found.detectable:.2f}{beyond} is found with {chance} power, "
-        f"where differences vary by {found.assumed.spread:g}."
+        f"Detectable difference: {result.detectable:.2f}{note} is found with "
+        f"{result.assumed.power:.0%} power if differences vary by {result.assumed.spread:g}."
     )
 
 
@@ -143,13 +131,6 @@ def plural(count: int, word: str) -> str:
     ('1 test', '28 tests')
     """
     return f"{count:,} {word}" + ("" if count == 1 else "s")
-
-
-def wrapped(text: str) -> list[str]:
-    """Return a paragraph as lines of a list."""
-    import textwrap
-
-    return textwrap.wrap(text, WIDTH, initial_indent="- ", subsequent_indent="  ")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 
 
 class Label(IntEnum):
-    """What a premise says about a claim."""
+    """What a premise implies about a claim."""
 
     CONTRADICTED = -1
     UNKNOWN = 0
@@ -30,7 +30,7 @@ class Layer(Enum):
 
 
 class Status(StrEnum):
-    """Why a score is there, or why it is NA."""
+    """`ok`, or the reason why a score is NA."""
 
     OK = "ok"
     NO_CLAIMS = "no_claims"
@@ -39,11 +39,11 @@ class Status(StrEnum):
     NO_RECALLED_CLAIMS = "no_recalled_claims"
     NO_REVERSE_QUESTIONS = "no_reverse_questions"
     NO_ANSWERS = "no_answers"
-    """The question lists no accepted answers, so `answer_match` cannot be worked out."""
+    """The question lists no accepted answers, so `answer_match` cannot be computed."""
     NO_REFERENCE = "no_reference"
-    """The reference holds no letter and no digit, so nothing can be compared with it."""
+    """The reference has no letter and no digit, so nothing can be compared with it."""
     NO_EVIDENCE = "no_evidence"
-    """The test set names no place where the answer stands, so nothing is there to be found."""
+    """The test set names no evidence for this question."""
     NOT_ASKED = "not_asked"
     NOT_MEASURED = "not_measured"
     """The system does not report this quantity (tokens, say)."""
@@ -54,7 +54,7 @@ class Status(StrEnum):
     JUDGE_INCOMPLETE = "judge_incomplete"
     JUDGE_FAILED = "judge_failed"
     JUDGE_ECHO = "judge_echo"
-    """The judge gave back its prompt's worked example and nothing of the text."""
+    """The judge returned the example of its prompt instead of an answer."""
     CONTEXT_OVERFLOW = "context_overflow"
     BUDGET = "budget"
     ZERO_VECTOR = "zero_vector"
@@ -71,12 +71,12 @@ LOST = frozenset(
         Status.JUDGE_UNPARSABLE,
     }
 )
-"""Reasons of a label that could not be had; others, as `no_claims`, are what the judge found."""
+"""Reasons of a missing label; other statuses, such as `no_claims`, are results of the judge."""
 
 
 @dataclass(frozen=True, slots=True)
 class EvidencePlace:
-    """Where in the corpus the answer stands, as a person verified it."""
+    """Where the answer is in the corpus, as verified by a person."""
 
     document: str
     page: int
@@ -93,7 +93,7 @@ class Question:
     question: str
     reference: str
     source: str
-    """Where the answer lives: text, image, both or none."""
+    """Where the answer is: text, image, both or none."""
     answers: tuple[tuple[str, ...], ...] = ()
     """Groups that must all appear in a right answer; a group lists accepted spellings."""
     evidence: tuple[EvidencePlace, ...] = ()
@@ -106,7 +106,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What a system under test is shown of a question."""
+    """The part of a question that a system under test sees."""
 
     id: str
     text: str
@@ -115,7 +115,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of the corpus as it stands in an index."""
+    """A piece of the corpus in an index."""
 
     id: str
     """`document#page.chunk`, all counted from 1; a caption's chunk is `f1`, `f2` ..."""
@@ -125,12 +125,12 @@ class Passage:
     """text | caption"""
     text: str
     similarity: float | None = None
-    """Cosine to the question; None before retrieval, or where the system tells none."""
+    """Cosine to the question; None before retrieval, or if the system does not report it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a system gave back for one query."""
+    """What a system returned for one query."""
 
     text: str
     passages: tuple[Passage, ...]
@@ -144,12 +144,12 @@ class Answer:
     input_tokens: int | None = None
     output_tokens: int | None = None
     call: str | None = None
-    """Key of the generator's call in the store, where it made one."""
+    """Key of the generator's call in the call cache; None without a call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """One row of `responses.parquet`: a question, what was retrieved and what was answered."""
+    """One row of `responses.parquet`: a question, the passages retrieved and the answer."""
 
     question_id: str
     repeat: int
@@ -157,7 +157,7 @@ class Response:
     reference: str
     source: str
     response: str | None
-    """None where the system failed; `error` then says why."""
+    """None if the system failed; `error` then has the reason."""
     passages: tuple[Passage, ...] = ()
     k_requested: int | None = None
     corpus_size: int | None = None
@@ -171,12 +171,12 @@ class Response:
 
     @property
     def k_returned(self) -> int:
-        """Passages that came back; fewer than `k_requested` where the corpus is smaller."""
+        """Passages returned; fewer than `k_requested` if the corpus is smaller."""
         return len(self.passages)
 
     @property
     def cut(self) -> bool:
-        """Whether the answer ended for want of room."""
+        """Whether the answer was truncated at the token limit."""
         return self.finish_reason == "length"
 
 
@@ -191,16 +191,16 @@ class Verdict:
     item: int
     """Index from 0 of the claim, passage or reverse question; -1 marks the check as a whole."""
     against: int = -1
-    """Index from 0 of the passage it was held against; -1 where there is but one premise."""
+    """Index from 0 of the passage it was compared with; -1 if there is only one premise."""
     text: str | None = None
     """The claim, or the reverse question."""
     label: int | None = None
     similarity: float | None = None
     reason: str | None = None
     error: str | None = None
-    """A `Status` where the label could not be had."""
+    """A `Status` if the label is missing."""
     call: str | None = None
-    """Key of the model call it came from."""
+    """Key of the model call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,12 +216,12 @@ class Score:
     """The denominator: how many claims, passages or questions the score rests on."""
     status: str
     judge: str | None
-    """None where no judge was needed."""
+    """None if no judge was needed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """A person's verdict on one response text."""
+    """A person's grade of one response text."""
 
     question_id: str
     response_sha256: str
@@ -232,8 +232,8 @@ class Grade:
     note: str | None = None
     policy: str | None = None
     question_sha256: str | None = None
-    """Of the question and reference that were graded by; None where nobody noted it, and the
-    grade then holds whatever they were."""
+    """Of the question and reference that were graded; None if not recorded, in which case the grade
+    counts for any edition."""
 
 
 PASSAGES_FROM = "passages_from"

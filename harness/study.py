@@ -23,40 +23,40 @@ def main(settings: "StudyRun", how: "Composition") -> None:
     from harness.config.composition import compose
     from harness.errors import ConfigError, pick
     from harness.evaluate.evaluation import evaluate
-    from harness.evaluate.request import wanted_of
-    from harness.evaluate.summary import check_unread, told
+    from harness.evaluate.request import read_request
+    from harness.evaluate.summary import check_unread, summary
     from harness.render import LANGUAGES
     from harness.report.writing import report
 
     if not settings.study.variants:
         raise ConfigError(f"study '{how.choices['study']}' lists no variants; see study.variants")
-    # A slip in what comes last is told before anything is asked.
+    # Settings of the later stages are checked before anything is asked.
     planned = [
         compose("collect", [f"variant={name}", *overrides, *words_for("collect", how)])
         for name, *overrides in map(shlex.split, settings.study.variants)
     ]
     evaluating, _ = compose("evaluate", words_for("evaluate", how))
     reporting, report_how = compose("report", words_for("report", how))
-    wanted_of(evaluating.metrics)
+    read_request(evaluating.metrics)
     pick(LANGUAGES, reporting.language, "language")
     names: list[str] = []
     for collected, choices in planned:
         name = choices.choices["variant"]
         with progress(f"collect {name}") as advance:
             run = collect(collected, choices, advance)
-        again = " already: the study lists it twice" if run.name in names else ""
+        again = " again: the study lists it twice" if run.name in names else ""
         print(f"collected {run.name}{again}", flush=True)
         names.append(run.name)
     runs = list(dict.fromkeys(names))
     with progress("evaluate") as advance:
         done = evaluate(replace(evaluating, runs=runs), advance)
-    print(told(done), flush=True)
+    print(summary(done), flush=True)
     check_unread(done, settings.most_unread)
     report(replace(reporting, runs=runs), report_how)
 
 
 def words_for(stage_name: str, how: "Composition") -> list[str]:
-    """Return the words of the command line that this stage understands too."""
+    """Return the words of the command line that this stage has a setting for."""
     from harness.config.schema import STAGES
 
     known = {field.name for field in fields(STAGES[stage_name])} | set(how.choices)
@@ -64,7 +64,7 @@ def words_for(stage_name: str, how: "Composition") -> list[str]:
 
 
 def key_of(word: str) -> str:
-    """Return what an override sets, up to its first point: `variant` of `variant.top_k=6`."""
+    """Return the key of an override up to its first dot: `variant` of `variant.top_k=6`."""
     return word.lstrip("+~").partition("=")[0].partition("@")[0].partition(".")[0]
 
 

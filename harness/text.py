@@ -1,6 +1,17 @@
-"""When two texts are equal, per stated purpose; sentences, document names, and order.
+"""The one place that says when two texts are equal, per stated purpose.
 
-Nothing here does I/O.
+Every comparison starts from `fold`: one width (NFKC) and one case. What else may differ depends
+on what is compared:
+
+- a quote and a passage: `covers` (half of the quote's `ngrams`; a short quote as a whole)
+- a number and a text: `holds_number`; two spellings of a number: `shortest_number`
+- two claims: `claim_key` (blanks and the final stop may differ)
+- two names typed by a person: `fold_name`; a document and its file: `document_name`
+- an answer and a reference: `harness.metrics.answer_match`, which adds numerals and word endings
+- a claim and a premise, without a model: `pieces` in `harness.judge.overlap_judge`
+
+The character classes and the ways to split a text into sentences are here too, each once and with
+its purpose. Nothing here does I/O.
 """
 
 import re
@@ -8,80 +19,193 @@ import unicodedata
 from itertools import pairwise, zip_longest
 from numbers import Real
 
-CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff々〆"
-"""Han and kana, as the inside of a character class."""
+# Character classes: each constant is the inside of a regular expression's brackets.
 
-RUN = 3
-"""Characters that are looked at together."""
+HIRAGANA = "\u3041-\u3096"
+"""Tells Japanese from Chinese, which may borrow katakana for a name but never hiragana."""
 
-COVERED = 0.5
-"""Share of a quote's character trigrams from which a passage holds the quote."""
+KANA = "\u3040-\u30ff"
+"""Hiragana and katakana, with the middle dot and the prolonged sound mark."""
+
+HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff々〆"
+"""Chinese characters, as Chinese and Japanese write them; without the rare ones beyond U+FFFF."""
+
+HAN_KANA = KANA + HAN
+"""Letters of Chinese and Japanese. Hangul is left out: Korean puts blanks between words, and the
+labels of the overlap judge depend on its words being kept whole."""
+
+HANGUL = "\u1100-\u11ff\uac00-\ud7ff"
+"""Letters and syllables of Korean."""
+
+WITHOUT_BLANKS = (
+    "\u2e80-\u2fdf\u2ff0-\u2fff\u3001-\u303f\u3040-\u30ff\u3105-\u312f\u31a0-\u31ff\u3400-\u4dbf"
+    "\u4e00-\u9fff\uf900-\ufaff\uff01-\uff65\U00020000-\U0003ffff"
+)
+"""Han, kana and bopomofo with their punctuation and full-width forms: a blank between two of them
+is an artefact of typesetting. The ideographic space itself is not one of them."""
+
+CHARACTER_TOKENS = (
+    f"\u0e00-\u0eff\u1000-\u109f{HANGUL}\u1780-\u17ff\u3005-\u3007\u3040-\u30fa\u30fc-\u30ff"
+    "\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+"""Letters that are compared one by one where others are compared by words: Thai, Lao, Burmese,
+Khmer, Han, kana and, since its endings are attached to the word, Hangul."""
+
+CITATION = re.compile(r"\[\d+(?:\s*[,-]\s*\d+)*\]")
+"""A citation mark, [3] or [1, 2]: refers to a passage and is no part of what is said."""
+
+
+# Equality.
+
+
+def fold(text: str) -> str:
+    """Return a text in one width (NFKC) and one case.
+
+    >>> fold("Ｔｈｅ Tower，２７ ｍ"), fold("ｶﾞｲﾄﾞ")
+    ('the tower,27 m', 'ガイド')
+    """
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
+def compact(text: str) -> str:
+    """Return a text folded and without blanks: line breaks of a page do not count in a quote.
+
+    >>> compact("The Tower\\nis ２７ m")
+    'thetoweris27m'
+    """
+    return "".join(fold(text).split())
+
+
+def claim_key(claim: str) -> str:
+    """Return what equal claims have in common; empty where a claim has no letter or digit.
+
+    >>> claim_key("高 １．５ 公尺。"), claim_key("It is high"), claim_key("...")
+    ('高1.5公尺', 'itishigh', '')
+    """
+    plain = compact(claim).strip(".。!;,、")
+    return plain if any(c.isalnum() for c in plain) else ""
+
+
+def letters(text: str) -> str:
+    """Return the letters and digits of a text, folded: punctuation does not count either.
+
+    >>> letters("塔高27.5公尺，The Tower.")
+    '塔高275公尺thetower'
+    """
+    return "".join(c for c in fold(text) if c.isalnum())
+
+
+def fold_name(name: str) -> str:
+    """Return a name as a person may type it: case and surrounding blanks do not count.
+
+    Width does: graders are told apart by this in grades that were written before.
+
+    >>> fold_name(" Amy "), fold_name("Ａmy")
+    ('amy', 'ａmy')
+    """
+    return name.strip().casefold()
+
 
 ENDINGS = (".pdf", ".txt", ".md", ".markdown", ".csv", ".html", ".htm", ".docx")
-"""Of files that a corpus is read from (a test holds them to those of `harness.sources`)."""
+"""Of the files that a corpus is read from (a test compares them with `harness.sources`)."""
 
 
-def covers(text: str, quote: str) -> bool:
-    """Say whether a text holds half of a quote, by its runs of three characters.
+def document_name(document: str) -> str:
+    """Return the name that passages have of a document, from that name or from its file's.
 
-    A shorter quote must be there as it is, and is no part of a longer number.
+    It is safe as a part of a passage id; empty where no letter or digit is left.
 
-    >>> covers("The tower is 27 metres high.", "27 metres"), covers("The tower is high.", "27 m")
-    (True, False)
-    >>> covers("霧日最多為四月。", "四月"), covers("In 1927.", "27"), covers("Anything.", " ")
-    (True, False, False)
-    """
-    if 0 < len(evened(quote)) < RUN:
-        return stands(text, quote)
-    wanted = trigrams(quote)
-    return bool(wanted) and len(wanted & trigrams(text)) >= COVERED * len(wanted)
-
-
-def stands(text: str, quote: str) -> bool:
-    """Say whether a short quote stands in a text as it is, and as no part of a number.
-
-    >>> [stands(text, "27") for text in ("2019 27", "４ ２７ 7", "1927", "27.5 m", "0.27", "2 7")]
-    [True, True, False, False, False, False]
-    >>> stands("四 月", "四月"), stands("In March.", "in")
-    (True, True)
-    """
-    sought = evened(quote)
-    gaps = [r"" if one.isdigit() and two.isdigit() else r"\s*" for one, two in pairwise(sought)]
-    pattern = "".join(re.escape(one) + gap for one, gap in zip_longest(sought, gaps, fillvalue=""))
-    before = r"(?<!\d)(?<!\d[.,])" if sought[0].isdigit() else ""
-    after = r"(?!\d|[.,]\d)" if sought[-1].isdigit() else ""
-    normal = unicodedata.normalize("NFKC", text).casefold()
-    return re.search(before + pattern + after, normal) is not None
-
-
-def stem(document: str) -> str:
-    """Return a document's name as passages carry it, from that name or from its file's.
-
-    >>> stem("corpus/麻疹 2024 #3.pdf"), stem("麻疹_2024_3"), stem("v2.0"), stem("tables.CSV")
-    ('麻疹_2024_3', '麻疹_2024_3', 'v2.0', 'tables')
+    >>> document_name("corpus/麻疹 2024 #3.pdf"), document_name("麻疹_2024_3")
+    ('麻疹_2024_3', '麻疹_2024_3')
+    >>> document_name("v2.0"), document_name("tables.CSV")
+    ('v2.0', 'tables')
     """
     name = unicodedata.normalize("NFC", document).replace("\\", "/").rpartition("/")[2]
     bare = name.rpartition(".")[0] if name.lower().endswith(ENDINGS) else name
     return re.sub(r"[^\w.-]+", "_", bare).strip("_.")
 
 
-def evened(text: str) -> str:
-    """Return a text with blanks, width and case evened out.
+def ngrams(text: str, size: int) -> frozenset[str]:
+    """Return the runs of `size` neighbouring characters, each once; none in a shorter text.
 
-    >>> evened("The Tower\\nis ２７ m")
-    'thetoweris27m'
+    >>> sorted(ngrams("tower", 3)), ngrams("to", 3)
+    (['owe', 'tow', 'wer'], frozenset())
     """
-    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return frozenset(text[at : at + size] for at in range(len(text) - size + 1))
 
 
-def trigrams(text: str) -> frozenset[str]:
-    """Return a text's runs of three characters, evened out."""
-    even = evened(text)
-    return (
-        frozenset(even[at : at + RUN] for at in range(max(1, len(even) - RUN + 1)))
-        if even
-        else frozenset()
-    )
+RUN = 3
+"""Characters of the runs by which a quote is recognised in a passage."""
+
+COVERED = 0.5
+"""Share of a quote's runs from which a passage counts as holding the quote."""
+
+
+def covers(text: str, quote: str) -> bool:
+    """Tell whether a text holds at least half of a quote, by its runs of three characters.
+
+    A shorter quote must appear as a whole, and not as part of a longer number.
+
+    >>> covers("The tower is 27 metres high.", "27 metres"), covers("The tower is high.", "27 m")
+    (True, False)
+    >>> covers("霧日最多為四月。", "四月"), covers("In 1927.", "27"), covers("Anything.", " ")
+    (True, False, False)
+    """
+    if 0 < len(compact(quote)) < RUN:
+        return holds_short_quote(text, quote)
+    sought = ngrams(compact(quote), RUN)
+    return bool(sought) and len(sought & ngrams(compact(text), RUN)) >= COVERED * len(sought)
+
+
+def holds_short_quote(text: str, quote: str) -> bool:
+    """Tell whether a text holds a short quote as a whole, and not as part of a number.
+
+    Blanks may separate its characters, except two digits.
+
+    >>> texts = ("2019 27", "４ ２７ 7", "1927", "27.5 m", "0.27", "2 7")
+    >>> [holds_short_quote(text, "27") for text in texts]
+    [True, True, False, False, False, False]
+    >>> holds_short_quote("四 月", "四月"), holds_short_quote("In March.", "in")
+    (True, True)
+    """
+    sought = compact(quote)
+    gaps = [r"" if one.isdigit() and two.isdigit() else r"\s*" for one, two in pairwise(sought)]
+    pattern = "".join(re.escape(one) + gap for one, gap in zip_longest(sought, gaps, fillvalue=""))
+    before = r"(?<!\d)(?<!\d[.,])" if sought[0].isdigit() else ""
+    after = r"(?!\d|[.,]\d)" if sought[-1].isdigit() else ""
+    return re.search(before + pattern + after, fold(text)) is not None
+
+
+def holds_number(text: str, number: str) -> bool:
+    """Tell whether a number of a quote appears in a text, as the same digits and no others.
+
+    A blank that a reader of PDF files put inside a number of either does not count.
+
+    >>> holds_number("高１，２００公尺", "1,200"), holds_number("in 19 31.", "1931")
+    (True, True)
+    >>> holds_number("in 1931", "193")
+    False
+    """
+    whole = re.compile(rf"(?<!\d){re.escape(compact(number))}(?!\d)")
+    return any(map(whole.search, (fold(text), compact(text))))
+
+
+def shortest_number(number: str) -> str:
+    """Return the shortest spelling of a number: equal numbers are equal texts.
+
+    Thousands separators, zeros that change nothing, and the minus of a zero are left out.
+
+    >>> [shortest_number(n) for n in ("1,234.50", "007", "2.0", ".5", "-1.50", "-0")]
+    ['1234.5', '7', '2', '0.5', '-1.5', '0']
+    """
+    minus, digits = number.startswith("-"), number.lstrip("-").replace(",", "")
+    whole, _, decimals = digits.partition(".")
+    decimals = decimals.rstrip("0")
+    value = (whole.lstrip("0") or "0") + (f".{decimals}" if decimals else "")
+    return f"-{value}" if minus and value != "0" else value
+
+
+# Order.
 
 
 NaturalKey = tuple[tuple[int, int, str], ...]
@@ -98,7 +222,7 @@ def natural(name: str) -> NaturalKey:
 
 
 def as_number(value: object) -> float | None:
-    """Return a factor's value as a number, None where it is none; true and false are none.
+    """Return a factor's value as a number; None for text, also for digits, and for a boolean.
 
     >>> as_number(4), as_number("4"), as_number(True)
     (4.0, None, None)
@@ -106,13 +230,16 @@ def as_number(value: object) -> float | None:
     return float(value) if isinstance(value, Real) and not isinstance(value, bool) else None
 
 
+# Sentences.
+
+
 _CLOSERS = r"[」』）】〉》)\]”’\"'*_]*(?:\s*\[\d+\])*"
 _END = re.compile(
     rf"""
     (?: [。！？]+
       | ．(?!\d)
-      | [!?]+ (?= {_CLOSERS} (?:\s | $ | [{CJK}]))
-      | \.+ (?= {_CLOSERS} (?:\s | $ | [{CJK}]))
+      | [!?]+ (?= {_CLOSERS} (?:\s | $ | [{HAN_KANA}]))
+      | \.+ (?= {_CLOSERS} (?:\s | $ | [{HAN_KANA}]))
     ) {_CLOSERS} \s*
     | \s*\n\s*
     """,
@@ -122,14 +249,14 @@ _ABBREVIATION = re.compile(
     r"(?:\b(?:Dr|Mr|Mrs|Ms|Prof|St|No|Nos|Fig|Figs|Eq|vs|cf|al|etc|Jr|Sr|Inc|Ltd|Co|Vol|approx|ca)"
     r"|\b[A-Za-z]|^\s*\(?\d{1,3}|\b(?:e\.g|i\.e))\.$"
 )
-_MARK = re.compile(r"^(?:[-*•·●▪#>]+\s+|\(?\d{1,3}[.)、]\s+)+")
+_LIST_MARK = re.compile(r"^(?:[-*•·●▪#>]+\s+|\(?\d{1,3}[.)、]\s+)+")
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences in order; a last one without a stop is one too.
+    """Return the sentences in order, as a judge without a model takes them for claims.
 
-    Nothing is dropped but list marks and lines without a letter or digit. A point inside a
-    number or after an abbreviation ends nothing.
+    Everything is kept but list marks and lines without a letter or digit; a final sentence may
+    lack its stop. A point inside a number or after an abbreviation does not end a sentence.
 
     >>> sentences("塔高27.5公尺。1931年啟用！真的嗎？是的")
     ['塔高27.5公尺。', '1931年啟用！', '真的嗎？', '是的']
@@ -139,19 +266,53 @@ def sentences(text: str) -> list[str]:
     found: list[str] = []
     start = 0
     for end in _END.finditer(text):
-        if "\n" not in end[0] and _ends_nothing(text, start, end):
+        if "\n" not in end[0] and _is_abbreviation(text, start, end):
             continue
         found.append(text[start : end.end()])
         start = end.end()
     found.append(text[start:])
-    plain = (_MARK.sub("", sentence.strip()).strip() for sentence in found)
+    plain = (_LIST_MARK.sub("", sentence.strip()).strip() for sentence in found)
     return [sentence for sentence in plain if any(c.isalnum() for c in sentence)]
 
 
-def _ends_nothing(text: str, start: int, end: re.Match[str]) -> bool:
+def _is_abbreviation(text: str, start: int, end: re.Match[str]) -> bool:
     """Tell whether a point belongs to an abbreviation, an initial or a list number."""
     stopped = text[start : end.start()] + end[0].rstrip()
     if end.end() == len(text) or not stopped.endswith("."):
         return False
     following = text[end.end()]
     return following.islower() or _ABBREVIATION.search(stopped) is not None
+
+
+_QUOTE_END = re.compile(r"(?<=[。！？!?])|(?<=[.!?])(?=\s)|\n+")
+
+
+def quotable_sentences(text: str) -> list[str]:
+    """Return the sentences in order, verbatim, as a reader that only quotes may answer with them.
+
+    Not `sentences`: an answer must be a part of its passage character by character, so list marks
+    stay, and answers recorded before depend on where it cuts (after every `Dr.`, too).
+
+    >>> quotable_sentences("1. It cost 1.5 million. Dr. Ames agreed\\n塔高27公尺。真的")
+    ['1.', 'It cost 1.5 million.', 'Dr.', 'Ames agreed', '塔高27公尺。', '真的']
+    """
+    return [part.strip() for part in _QUOTE_END.split(text) if part.strip()]
+
+
+_STATEMENT_END = re.compile(
+    r"[。!?;\n]+|\.(?=\s|$)"
+    r"|,?\s*(?:但是?|不過|然而|可是|只是,|ただし|しかし|けれども|\b(?:but|however)\b),?"
+    r"|(?<=[んすたいだる])が、"
+)
+
+
+def statements(folded: str) -> list[str]:
+    """Return what a folded text states, part by part, as the rule for refusals reads it.
+
+    Not `sentences`: what follows "but" is a statement of its own, since "They do not say, but it
+    is 42" is an answer. Stops are left out.
+
+    >>> statements("they do not say, but it is 42. 沒有提到，但約為5%")
+    ['they do not say', 'it is 42', '沒有提到，', '約為5%']
+    """
+    return [part.strip() for part in _STATEMENT_END.split(folded) if part.strip()]

@@ -3,6 +3,7 @@
 import importlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -103,6 +104,17 @@ def command(
         return Done(code, said.out, said.err)
 
     return run
+
+
+@pytest.fixture
+def conf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a copy of `conf/` that the commands of this test read, to add files to."""
+    from harness.config import paths
+
+    copy = tmp_path / "conf"
+    shutil.copytree(paths.CONF, copy)
+    monkeypatch.setattr(paths, "CONF", copy)
+    return copy
 
 
 @pytest.fixture

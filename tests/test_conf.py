@@ -12,9 +12,8 @@ from omegaconf import OmegaConf
 
 from harness.config.composition import compose, prepare
 from harness.config.factors import leaves_of
-from harness.config.paths import PROJECT
+from harness.config.paths import CONF
 
-CONF = PROJECT / "conf"
 GROUPS = sorted(path.name for path in CONF.iterdir() if path.is_dir())
 STUDIES = sorted(path.stem for path in (CONF / "study").glob("*.yaml"))
 VARIANTS = sorted(path.stem for path in (CONF / "variant").glob("*.yaml"))

@@ -115,7 +115,7 @@ def test_text_alone_never_holds_a_caption(demo: Path) -> None:
 
 
 def test_a_person_can_read_what_the_index_was_told(demo: Path) -> None:
-    """Each caption stands beside its picture; text-only runs have none."""
+    """Each caption is beside its picture; text-only runs have none."""
     told = (demo / "demo/ctx_k9/captions.md").read_text(encoding="utf-8")
 
     assert told.count("![](figures/") == 4
@@ -137,7 +137,7 @@ def test_a_second_run_asks_nothing(demo: Path) -> None:
 
 
 def test_no_model_is_needed_and_the_report_says_whose_answers_these_are(demo: Path) -> None:
-    """Every reply is a recorded one; model, date and weights stand in the run."""
+    """Every reply is recorded; model, date and weights are in the run's record."""
     record = json.loads((demo / "demo/ctx_k9/run.json").read_text(encoding="utf-8"))
     report = (demo / "demo/report/report.md").read_text(encoding="utf-8")
 

@@ -92,7 +92,7 @@ def test_nobody_there(doctor: Doctor) -> None:
     ],
 )
 def test_a_schema_that_is_ignored(greeting: str, said: str, doctor: Doctor) -> None:
-    """C11: an endpoint that takes a schema with status 200 and ignores it is found out."""
+    """An endpoint that accepts a schema with status 200 and ignores it is detected."""
 
     def script(received: Received) -> str:
         return greeting if "Greet me" in received.prompt else well(received)
@@ -121,7 +121,7 @@ def test_a_schema_that_is_ignored(greeting: str, said: str, doctor: Doctor) -> N
 def test_departures_from_the_protocol(
     change: Callable[[dict[str, Any]], object], level: str, said: str, doctor: Doctor
 ) -> None:
-    """What a server leaves out of the protocol is told, with what is lost by it."""
+    """Missing parts of the protocol are reported with their consequence."""
 
     def script(received: Received) -> Reply:
         reply = {
@@ -166,7 +166,7 @@ class TestWindow:
         return script
 
     def test_configured_wider_than_it_is(self, doctor: Doctor) -> None:
-        """131,072 tokens configured and some 2,048 found are an error with both numbers."""
+        """A configured window larger than the measured one is an error with both numbers."""
         with StubEndpoint(self.cutting(2048)) as stub:
             done = doctor(stub, "judge.chat.context=131072")
 
@@ -178,14 +178,14 @@ class TestWindow:
         assert "not fit for use" in done.stdout
 
     def test_cut_without_a_word(self, doctor: Doctor) -> None:
-        """A prompt whose head is cut with status 200 is noticed by its sentinel."""
+        """A prompt truncated at its start with status 200 is detected by its code word."""
         with StubEndpoint(self.cutting(3000)) as stub:
             done = doctor(stub)
         assert "did not see the start of a prompt of 4,096 tokens" in line(done, "window")
         assert "set judge.chat.context=2048" in done.stdout
 
     def test_refused(self, doctor: Doctor) -> None:
-        """A server that refuses what is too long says the same."""
+        """A server that refuses long prompts gives the same result."""
 
         def script(received: Received) -> str | Reply:
             if len(received.prompt) // 4 > 5000:
@@ -220,7 +220,7 @@ def test_guessing_is_found_out(doctor: Doctor) -> None:
 
 
 def test_unreadable_replies_are_counted(doctor: Doctor) -> None:
-    """C07: replies that cannot be read stand beside the accuracy, and above a fifth it is unfit."""
+    """Unusable replies are counted beside the accuracy; above a fifth the judge is unfit."""
 
     def script(received: Received) -> str:
         return (
@@ -246,7 +246,7 @@ def test_a_window_without_room_for_the_prompts(doctor: Doctor) -> None:
 
 
 def test_another_reply_each_time(doctor: Doctor) -> None:
-    """A model that words its reply anew each time is told, with what to do."""
+    """A model that is not deterministic is reported, with advice."""
     turns = iter(range(10_000))
 
     def script(received: Received) -> str:
@@ -267,7 +267,7 @@ def test_in_the_language_of_the_judge(language: str, doctor: Doctor) -> None:
 
 
 def test_every_language_where_the_judges_has_no_set(doctor: Doctor) -> None:
-    """Without a set of its own, a judge is tried on all that there are."""
+    """A judge without a test set in its language is tested on all sets."""
     with StubEndpoint(well) as stub:
         done = doctor(stub, "judge.language=zh_hans")
     assert [line(done, f"accuracy ({language})") for language in ("en", "ja", "zh_hant")]
@@ -277,7 +277,7 @@ def test_a_judge_without_a_model(command: Command) -> None:
     """The embedded judge shows how it did on labels that people gave."""
     done = command("doctor", "judge=overlap")
     assert done.returncode == 0
-    assert "asks no model" in done.stdout
+    assert "calls no model" in done.stdout
     assert "ExpertQA" in done.stdout
 
 

@@ -1,13 +1,14 @@
-"""What a study could show, asked before it is made."""
+"""What a study can show, computed before it is collected."""
 
 import subprocess
 import sys
+from dataclasses import asdict, fields
 from pathlib import Path
 
 import pytest
 
 from harness.analysis import Assumptions
-from harness.power import COUNTS, SUPPOSED
+from harness.power import ASSUMPTIONS, COUNTS
 from tests.conftest import Command
 
 ROOT = Path(__file__).parent.parent
@@ -24,8 +25,8 @@ def test_the_articles_study_could_show_nothing(command: Command) -> None:
         "8 questions, 7 contrasts and 4 metrics make 28 tests.",
         "Smallest p: 0.0078.",
         "Level after Holm: 0.0018.",
-        "nothing can be beyond chance, whatever comes out: ask at least 11 questions, or make at "
-        "most 6 tests.",
+        "no result can be beyond chance, whatever the answers are: ask at least 11 questions, or "
+        "make at most 6 tests.",
         "Detectable difference: none.",
         "Questions needed: 68, to find a mean difference of 0.2 with 80% power.",
         "Questions needed for the trust check: 41 with grades by people",
@@ -43,7 +44,7 @@ def test_a_study_that_can_show_something(command: Command) -> None:
     assert "Detectable difference: 0.40 is found with 80% power" in done.stdout
 
 
-def test_what_is_supposed_can_be_said(command: Command) -> None:
+def test_assumptions_can_be_changed(command: Command) -> None:
     """A larger effect needs fewer questions, a weaker metric more grades."""
     done = command("power", *ARTICLE, "effect=0.5", "auc=0.7", "spread=0.5")
 
@@ -55,8 +56,8 @@ def test_what_is_supposed_can_be_said(command: Command) -> None:
     assert "effect=0.5 spread=0.5 auc=0.7" in said
 
 
-def test_impossible_shares_are_called_so(command: Command) -> None:
-    """A detectable difference above 1 is no share's."""
+def test_an_impossible_difference_is_called_so(command: Command) -> None:
+    """A detectable difference above 1 is marked as impossible for a share."""
     done = command("power", "questions=8", "contrasts=1", "metrics=1", "spread=3")
 
     assert "no share can differ by more than 1" in " ".join(done.stdout.split())
@@ -68,14 +69,14 @@ def test_impossible_shares_are_called_so(command: Command) -> None:
         ((), "questions is not set: python -m harness.power questions=... contrasts=..."),
         (("questions=8", "contrasts=7"), "metrics is not set"),
         (("questions=8", "contrast=7"), "unknown setting 'contrast' (did you mean 'contrasts'?)"),
-        ((*ARTICLE, "power"), "'power' sets nothing: write power=<value>"),
+        ((*ARTICLE, "power"), "'power' has no value: write power=<value>"),
         (("questions=8.5", "contrasts=7", "metrics=4"), "questions=8.5: give a whole number"),
         (("questions=0", "contrasts=7", "metrics=4"), "must each be 1 or more"),
         ((*ARTICLE, "auc=0.5"), "auc must lie between 0.5 and 1"),
         ((*ARTICLE, "effect=0"), "effect must not be 0"),
     ],
 )
-def test_what_the_user_can_mend_is_one_line(
+def test_a_wrong_setting_is_one_line(
     words: tuple[str, ...], message: str, command: Command
 ) -> None:
     """What was wrong, which value, and what to do; exit code 1."""
@@ -85,19 +86,23 @@ def test_what_the_user_can_mend_is_one_line(
     assert message in done.stderr
 
 
-def test_the_help_says_what_is_supposed(command: Command) -> None:
-    """Every setting with its default, and the defaults are those that analysis supposes."""
+def test_the_help_lists_counts_and_assumptions(command: Command) -> None:
+    """Every count and every field of the assumptions is a setting."""
     text = command("power", "--help").stdout
 
-    assert all(setting.name + "=" in text for setting in (*COUNTS, *SUPPOSED))
-    assumed = Assumptions()
-    assert {s.name: float(s.default) for s in SUPPOSED} == {
-        setting.name: getattr(assumed, setting.name) for setting in SUPPOSED
-    }
+    assert all(f"  {setting.name}=" in text for setting in (*COUNTS, *ASSUMPTIONS))
+    assert [s.name for s in ASSUMPTIONS] == [field.name for field in fields(Assumptions)]
+
+
+def test_the_output_shows_the_assumptions(command: Command) -> None:
+    """Every assumption is printed with its default."""
+    text = " ".join(command("power", *ARTICLE).stdout.split())
+
+    assert all(f" {name}={default:g}" in text for name, default in asdict(Assumptions()).items())
 
 
 def test_the_help_loads_nothing_heavy() -> None:
-    """It is there at once: neither numpy nor Hydra is imported."""
+    """Neither numpy nor Hydra is imported for the help."""
     code = (
         "import sys; sys.argv = ['power', '--help']; import harness.power; harness.power.main();"
         "sys.exit(bool({'numpy', 'scipy', 'hydra', 'omegaconf'} & set(sys.modules)))"

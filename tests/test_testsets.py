@@ -1,4 +1,4 @@
-"""The test sets that are shipped: every line can be read, and every answer stands where it says."""
+"""The shipped test sets: every line is valid, and every answer is where its evidence says."""
 
 import re
 from functools import cache
@@ -63,7 +63,7 @@ def test_every_line_is_a_question(name: str) -> None:
 
 @pytest.mark.parametrize("name", SIZES)
 def test_every_document_says_where_it_is_from(name: str) -> None:
-    """The source and the licence of each document stand beside it."""
+    """The source and the licence of each document are beside it."""
     source = (ROOT / name / "SOURCE.md").read_text(encoding="utf-8")
 
     for document in (ROOT / name / "documents").iterdir():
@@ -92,7 +92,7 @@ def test_source_agrees_with_evidence(name: str, question: Question) -> None:
 def test_evidence_passes_as_collecting_checks_it(
     name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """In the text that is read for an index, too, each quote stands word for word."""
+    """Each quote is verbatim in the text that is read for an index."""
     documents = read_corpus([str(ROOT / name / "documents")], figures=False)
     read = {(d.name, page.number): page.text for d in documents for page in d.pages}
     check_places(read_testset(ROOT / name), read, None)
@@ -116,7 +116,7 @@ def test_evidence_stands_on_its_page(name: str, question: Question) -> None:
 
 @each_question
 def test_reference_is_right(name: str, question: Question) -> None:
-    """The reference passes as an answer to its own question, a refusal where there is none."""
+    """The reference is a right answer to its own question; so is a refusal if there is none."""
     assert is_right(question, question.reference)
 
 

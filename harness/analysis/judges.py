@@ -39,9 +39,10 @@ from harness.analysis.study_table import (
     measures,
     named,
 )
-from harness.analysis.suspects import CLAIMS, even
+from harness.analysis.suspects import CLAIMS
 from harness.analysis.trust import metric_trust
 from harness.records import Status, Verdict
+from harness.text import claim_key
 
 FEWEST_RUNS = 2
 """Runs that a judge must have scored for its findings to be compared: one run has no contrast."""
@@ -417,7 +418,7 @@ def labels_of(check: str, rows: Sequence[tuple[str, Verdict]]) -> dict[LabelKey,
     """
     found: dict[LabelKey, int] = {}
     before: Counter[tuple[AnswerKey, str, int]] = Counter()
-    claims = {text: even(text) for text in {row.text or "" for _, row in rows}}
+    claims = {text: claim_key(text) for text in {row.text or "" for _, row in rows}}
     for run, row in rows:
         if row.label is None or row.item < 0:
             continue

@@ -13,7 +13,7 @@ import numpy as np
 from harness.analysis.results import RetrievalFacts
 from harness.analysis.study_table import MetricFacts, StudyTable
 from harness.records import EvidencePlace, Label, Layer, Passage, Question, Response, Score, Status
-from harness.text import covers, stem
+from harness.text import covers, document_name
 
 FIELDS = {
     "gold_recall": "recall",
@@ -153,7 +153,7 @@ def as_gold(passages: Sequence[Passage], places: Sequence[EvidencePlace]) -> lis
 
 def holds(passage: Passage, place: EvidencePlace) -> bool:
     """Return whether a passage holds a place of evidence: its caption or half its quote."""
-    if stem(passage.document) != stem(place.document):
+    if document_name(passage.document) != document_name(place.document):
         return False
     if passage.page is not None and passage.page != place.page:
         return False

@@ -1,6 +1,5 @@
 """What a person should review: verdicts that contradict the text, answers from wrong captions."""
 
-import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from dataclasses import dataclass
 from harness.analysis.results import Suspect
 from harness.analysis.study_table import StudyTable
 from harness.records import Label, Response, Verdict
+from harness.text import claim_key, ngrams
 
 CLAIMS = {"response": "claims_response", "reference": "claims_reference"}
 """A text that is split into claims -> the check that splits it."""
@@ -70,9 +70,9 @@ def verbatim(
 ) -> Iterator[tuple[Verdict, str]]:
     """Yield verdicts of not entailed on claims that occur literally in the text judged."""
     negative = [row for row in judged if row.label != Label.ENTAILED]
-    texts = [even(passage.text) for passage in response.passages] if negative else []
+    texts = [claim_key(passage.text) for passage in response.passages] if negative else []
     for row in negative:
-        claim = even(claims[row.item])
+        claim = claim_key(claims[row.item])
         if len(claim) < SHORTEST:
             continue
         against = texts if row.against < 0 else texts[row.against : row.against + 1]
@@ -94,15 +94,9 @@ def disagreeing(judged: Sequence[Verdict], claims: Texts) -> Iterator[tuple[Verd
         place.append(row)
 
 
-def even(text: str) -> str:
-    """Return a text without blanks and closing stops, width and case evened out."""
-    return "".join(unicodedata.normalize("NFKC", text).casefold().split()).strip(".。")
-
-
-def bigrams(text: str) -> frozenset[str]:
-    """Return a text's pairs of neighbouring characters."""
-    letters = even(text)
-    return frozenset(letters[at : at + 2] for at in range(len(letters) - 1))
+def bigrams(claim: str) -> frozenset[str]:
+    """Return a claim's pairs of neighbouring characters."""
+    return ngrams(claim_key(claim), 2)
 
 
 def overlap(one: frozenset[str], other: frozenset[str]) -> float:

@@ -1,1 +1,1 @@
-"""The cache of model calls: its size, pruning it, and recording a study's calls for replay."""
+"""The cache of model calls: its size, pruning, and recording a study's calls for replay."""

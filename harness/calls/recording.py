@@ -1,10 +1,9 @@
-"""Recording what a study's models gave, so that others replay it without them."""
+"""A recording of a study: its model replies and vectors, so that others can replay it offline."""
 
 import logging
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -15,51 +14,52 @@ from harness.llm.embedder import embeddable, vector_key
 from harness.llm.recordings import Head, Recording, read_recording, write_recording
 from harness.records import Floats, Response
 from harness.store import chosen_runs
+from harness.systems import Provenance
 from harness.systems.index import indexed
 
 log = logging.getLogger(__name__)
 
 NOT_RECORDABLE = {
     "ignores_prompt": "makes no model calls, so there is nothing to record",
-    "recorded": "is replayed from a recording already: pass that file on (study.recording)",
+    "recorded": "is itself replayed from a recording: share that file (study.recording)",
 }
 """Note of a generator -> why it cannot be recorded."""
 
 TOLERANCE = 1e-5
-"""Between a similarity that was written down, to six digits, and one worked out again."""
+"""Between a recorded similarity, rounded to six digits, and the recomputed one."""
 
-OTHERS = (
-    "other vectors than are remembered now: the embedder does not repeat itself; collect under a "
-    "study.name= and a root= of their own, and record that"
+OTHER_VECTORS = (
+    "other vectors than the cached ones: the embedder is not deterministic; collect under a new "
+    "study.name= and root=, and record that study"
 )
 
-Made = Sequence[Mapping[str, Any]]
-"""What `run.json` says that each run was made with."""
+Provenances = Sequence[Provenance]
+"""The provenance of each run."""
 
 
 def record_study(folder: Path, calls: Calls, path: Path) -> Recording:
-    """Write what the store keeps of a study's generator and embedder to `path`; return it.
+    """Write the cached replies and vectors of a study to `path`; return the recording.
 
     Raises:
-        ConfigError: The runs have several generators or embedders, or some whose replies or
-            vectors are not remembered; or the generator is a recording itself, or makes no calls.
+        ConfigError: The runs have several generators or embedders, or replies or vectors that are
+            not cached; or the generator is itself a recording, or makes no calls.
     """
     runs = chosen_runs(folder, [])
     facts = [run.facts() for run in runs]
-    made = [fact["made_with"] for fact in facts]
+    made = [Provenance.from_record(fact["made_with"]) for fact in facts]
     rows = [row for run in runs for row in run.responses()]
     for note, why in NOT_RECORDABLE.items():
-        if all(note in each["notes"] for each in made):
-            raise ConfigError(f"{folder.name}: {made[0]['generator']} {why}")
+        if all(note in each.notes for each in made):
+            raise ConfigError(f"{folder.name}: {made[0].generator} {why}")
     chat = shared(folder, "chat", made)
     embedder = shared(folder, "embedder", made)
     warn(folder, made, rows)
     asked = {row.call for row in rows if row.call}
     replies = calls.entries(sorted(asked))
-    check_remembered(folder, "replies", len(replies), len(asked))
+    check_cached(folder, "replies", len(replies), len(asked))
     last = max(facts, key=lambda fact: str(fact["ended"]))
     head = Head(
-        model=made[0]["generator"],
+        model=made[0].generator,
         chat=chat,
         embedder=embedder,
         recorded_on=datetime.fromtimestamp(max(e.created for e in replies), UTC).date().isoformat(),
@@ -74,40 +74,42 @@ def record_study(folder: Path, calls: Calls, path: Path) -> Recording:
     return read_recording(path)
 
 
-def shared(folder: Path, part: str, made: Made) -> Mapping[str, object]:
-    """Return the identity of a model that all runs share. Raises ConfigError where they do not."""
-    found = {str(model): model for each in made if (model := each["models"].get(part))}
+def shared(folder: Path, part: str, made: Provenances) -> Mapping[str, object]:
+    """Return the identity of the one model that all runs share; raise ConfigError for several."""
+    found = {str(model): model for each in made if (model := each.models.get(part))}
     if len(found) != 1:
         raise ConfigError(
-            f"{folder.name}: its runs have {len(found)} different models as {part}, and one can be"
-            " recorded; collect those of one under a study.name= of their own"
+            f"{folder.name}: its runs have {len(found)} different models as {part}, but only"
+            " one can be recorded; collect the runs of one model under another study.name="
         )
     return next(iter(found.values()))
 
 
-def warn(folder: Path, made: Made, rows: Sequence[Response]) -> None:
-    """Warn of what whoever replays the study will lack."""
-    if any("chat" in (each["models"].get("captioner") or {}) for each in made):
-        log.warning("%s: captions by a model are not recorded; replaying needs it", folder.name)
+def warn(folder: Path, made: Provenances, rows: Sequence[Response]) -> None:
+    """Warn of what a replay of the study will not have."""
+    if any("chat" in each.models.get("captioner", {}) for each in made):
+        log.warning(
+            "%s: captions by a model are not recorded; a replay needs that model", folder.name
+        )
     if failed := sum(row.error is not None for row in rows):
         log.warning("%s: %d answers failed and are not recorded", folder.name, failed)
 
 
 def passage_vectors(
-    folder: Path, made: Made, embedder: Mapping[str, object], calls: Calls
+    folder: Path, made: Provenances, embedder: Mapping[str, object], calls: Calls
 ) -> dict[str, Vector]:
-    """Return the vectors that the study's indexes rank by, by key."""
+    """Return key -> vector of each passage in the study's indexes."""
     assert calls.path is not None
     found: dict[str, Vector] = {}
     for index in {
-        each["index"]["fingerprint"]: each["index"] for each in made if "index" in each
+        each.index.fingerprint: each.index for each in made if each.index is not None
     }.values():
-        held = indexed(calls.path.parent, index["fingerprint"])
-        check_remembered(folder, "passages of an index", len(held), index["passages"])
-        for text, vector in held:
+        vectors = indexed(calls.path.parent, index.fingerprint)
+        check_cached(folder, "passages of an index", len(vectors), index.passages)
+        for text, vector in vectors:
             key = vector_key(embedder, Role.PASSAGE, embeddable(text))
             if not np.array_equal(found.setdefault(key, vector), vector):
-                raise ConfigError(f"{folder.name}: '{text[:40]}' has {OTHERS}")
+                raise ConfigError(f"{folder.name}: '{text[:40]}' has {OTHER_VECTORS}")
     return found
 
 
@@ -117,9 +119,9 @@ def check_ranking(
     embedder: Mapping[str, object],
     vectors: Mapping[str, Vector],
 ) -> None:
-    """Raise ConfigError where a passage was found by another similarity than these vectors give.
+    """Raise ConfigError where a passage's similarity is not the one that these vectors give.
 
-    An embedder that does not repeat itself leaves several vectors of one text.
+    An embedder that is not deterministic leaves several vectors of one text.
     """
 
     def unit(role: Role, text: str) -> Floats:
@@ -133,24 +135,26 @@ def check_ranking(
                 continue
             found = float(unit(Role.QUERY, row.user_input) @ unit(Role.PASSAGE, passage.text))
             if abs(found - passage.similarity) > TOLERANCE:
-                raise ConfigError(f"{folder.name}: passage {passage.id} was found by {OTHERS}")
+                raise ConfigError(
+                    f"{folder.name}: passage {passage.id} was retrieved with {OTHER_VECTORS}"
+                )
 
 
 def question_vectors(
     folder: Path, rows: Sequence[Response], embedder: Mapping[str, object], calls: Calls
 ) -> dict[str, Vector]:
-    """Return the vectors that passages were found by, by key."""
+    """Return key -> vector of each question."""
     texts = {embeddable(row.user_input) for row in rows if row.error is None}
     keys = [vector_key(embedder, Role.QUERY, text) for text in sorted(texts)]
     found = calls.get_vectors(keys)
-    check_remembered(folder, "vectors of questions", len(found), len(keys))
+    check_cached(folder, "vectors of questions", len(found), len(keys))
     return found
 
 
-def check_remembered(folder: Path, what: str, found: int, wanted: int) -> None:
-    """Raise ConfigError where a part of what was asked is not there any more."""
-    if not found or found < wanted:
+def check_cached(folder: Path, what: str, found: int, needed: int) -> None:
+    """Raise ConfigError where a part of what was asked is no longer cached."""
+    if not found or found < needed:
         raise ConfigError(
-            f"{folder.name}: {found} of the {wanted} {what} are remembered; delete its runs and"
+            f"{folder.name}: {found} of the {needed} {what} are cached; delete its runs and"
             " runs/.cache/chroma and collect again, so that all are"
         )

@@ -1,4 +1,4 @@
-"""Run one variant on a study's test set, for real.
+"""Run one variant on a study's test set.
 
 python -m harness.collect variant=ctx_k9                              one variant
 python -m harness.collect -m variant=ctx_k9 variant.top_k=2,4,6,9     a sweep

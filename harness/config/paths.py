@@ -1,4 +1,4 @@
-"""Where the project lies, and what its paths hold."""
+"""Where files lie: those of the user in the working folder, shipped ones in the project."""
 
 import hashlib
 import json
@@ -7,46 +7,55 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.config.run_names import study_folder
+from harness.files import PROJECT, input_path
 
 if TYPE_CHECKING:
     from harness.config.schema import Stage
 
-PROJECT = Path(__file__).resolve().parents[2]
-"""The folder that holds `conf/`, `testsets/` and `runs/`, wherever a command is started."""
+CONF = PROJECT / "conf"
+"""The folder of the configuration files."""
 
 
-def project_path(path: str) -> Path:
-    """Return a path; one that is not absolute is meant from the project's folder."""
-    return PROJECT / Path(path).expanduser()
+def user_path(path: str) -> Path:
+    """Return a path that the user gave as an absolute one; `~` is the user's home."""
+    return Path.cwd() / Path(path).expanduser()
 
 
 def shown_path(path: Path) -> str:
-    """Return the path as a reader standing in the project would write it."""
-    return path.relative_to(PROJECT).as_posix() if path.is_relative_to(PROJECT) else str(path)
+    """Return a path as it is typed in the working folder: relative where it lies inside."""
+    return path.relative_to(Path.cwd()).as_posix() if path.is_relative_to(Path.cwd()) else str(path)
 
 
 def study_path(settings: "Stage") -> Path:
     """Return the folder of the study's runs."""
-    return project_path(settings.root) / study_folder(settings.study.name)
+    return user_path(settings.root) / study_folder(settings.study.name)
 
 
 def testset_path(name: str) -> Path:
-    """Return where a test set lies: a folder under `testsets/`, or any path of its own."""
-    inside = PROJECT / "testsets" / name
-    return inside if inside.exists() or "/" not in name else project_path(name)
+    """Return where a test set lies: a folder under `testsets/`, or a file or folder at a path.
+
+    A name without a slash is looked up under `testsets/` first, in the working folder and among
+    what is shipped.
+    """
+    folder = Path("testsets") / name
+    named = input_path(str(folder))
+    if named.exists():
+        return Path.cwd() / named
+    given = input_path(name)
+    return Path.cwd() / (given if "/" in name or given.exists() else folder)
 
 
 def testset_folder(name: str) -> Path:
-    """Return the folder that holds a test set's questions and what people said of its answers."""
+    """Return the folder that holds a test set's questions and people's grades of its answers."""
     place = testset_path(name)
     return place if place.is_dir() else place.parent
 
 
 def recording_path(recording: str | None, testset: str) -> Path:
-    """Return where a study's recording lies: where it says, or beside its test set."""
+    """Return the file of a study's recording: the one given, or the one beside its test set."""
     if recording is None:
         return testset_folder(testset) / "recorded.jsonl.gz"
-    return project_path(recording)
+    return Path.cwd() / input_path(recording)
 
 
 def fingerprint(hashes: Mapping[str, str]) -> str:

@@ -1,187 +1,172 @@
-"""The settings of each stage, as types."""
+"""The settings of each stage, as types. Imports nothing heavy, so that `--help` is immediate."""
+
+# ruff: noqa: RUF009 - `setting` returns a field with a default factory for a mutable default
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
-from hydra.core.config_store import ConfigStore
-from omegaconf import MISSING
+if TYPE_CHECKING:
+    from harness.judge import Judge
+    from harness.llm import Budget
+    from harness.systems import System
 
-from harness.judge import JUDGES, Judge
-from harness.llm import Budget
-from harness.sources import CAPTIONERS, Index
-from harness.systems import GENERATORS, SEARCH_EMBEDDERS, SYSTEMS, Prompt, System
+    Variant = System | None
+else:  # Hydra learns the real types from the plug-in tables, which import numpy and more
+    Budget = Judge = Variant = Any
+
+REQUIRED: Any = "???"
+"""The default of a setting that must be given, as OmegaConf writes it."""
+
+
+def setting(default: Any, meaning: str) -> Any:
+    """Return a field with its default and its line of `--help`."""
+    metadata = {"help": meaning}
+    if isinstance(default, list):
+        return field(default_factory=lambda: list(default), metadata=metadata)
+    if callable(default):
+        return field(default_factory=default, metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+def no_limit() -> Budget:
+    """Return a budget that limits nothing."""
+    from harness.llm import Budget
+
+    return Budget()
 
 
 @dataclass
-class Declared:
-    """One test that a study declares before it collects."""
+class PrimaryTest:
+    """A test that a study declares before it collects."""
 
-    factor: str = MISSING
-    metric: str = MISSING
-    """A metric's name, or `right`."""
+    factor: str = setting(REQUIRED, "A factor, such as prompt or top_k.")
+    metric: str = setting(REQUIRED, "A metric's name, or `right`.")
 
 
 @dataclass
 class Study:
     """One question under investigation, shared by all stages."""
 
-    name: str = MISSING
-    """The folder under `root`; another name writes elsewhere without a new file."""
-    question: str = ""
-    """What the study asks, in a sentence."""
-    corpus: list[str] = field(default_factory=list)
-    """Files and folders, relative to the project."""
-    testset: str = MISSING
-    """A folder under `testsets/`, or the path of a questions file."""
-    language: str = "en"
-    """Of the test set: en, ja, zh_hant or zh_hans."""
-    variants: list[str] = field(default_factory=list)
-    """Names, or names with overrides: `ctx_k9 variant.top_k=6`."""
-    metrics: list[str] = field(default_factory=lambda: ["articles"])
-    """Names of metrics and presets."""
-    repeats: int = 1
-    """How often each question is asked."""
-    primary: list[Declared] = field(default_factory=list)
-    """Tests declared before collecting: [{factor: prompt, metric: faithfulness}]."""
-    recording: str | None = None
-    """What chat=recorded and embedder=recorded replay; None is the one beside the test set."""
+    name: str = setting(REQUIRED, "Its folder under root; another name writes to another folder.")
+    question: str = setting("", "What the study asks, in a sentence.")
+    corpus: list[str] = setting([], "Files and folders that the answers are taken from.")
+    testset: str = setting(REQUIRED, "A folder under testsets/, or the path of a questions file.")
+    language: str = setting("en", "Language of the test set, such as en, ja, zh_hant or zh_hans.")
+    variants: list[str] = setting(
+        [], "Names of variants, with overrides if needed: 'ctx_k9 variant.top_k=6'."
+    )
+    metrics: list[str] = setting(["articles"], "Names of metrics and presets.")
+    repeats: int = setting(1, "How often each question is asked.")
+    primary: list[PrimaryTest] = setting(
+        [], "Tests declared before collecting: [{factor: prompt, metric: faithfulness}]."
+    )
+    recording: str | None = setting(
+        None, "File for chat=recorded and embedder=recorded; default: beside the test set."
+    )
 
 
 @dataclass
 class Stage:
-    """What every stage understands."""
+    """The settings that every stage has."""
 
     study: Study = field(default_factory=Study)
-    variant: System | None = None
-    judge: Judge = MISSING
-    root: str = "runs"
-    """The folder that holds the studies."""
-    questions: list[str] = field(default_factory=list)
-    """Ids of the questions to take; none takes all."""
-    limit: int | None = None
-    """Take the first so many questions."""
-    cache: str = "readwrite"
-    """readwrite, read (never call a model) or off."""
+    variant: Variant = None
+    judge: Judge = REQUIRED
+    root: str = setting("runs", "The folder that holds the studies.")
+    questions: list[str] = setting([], "Use only the questions with these ids; default: all.")
+    limit: int | None = setting(None, "Use only the first N questions.")
+    cache: str = setting(
+        "readwrite", "Cache of model calls: readwrite, read (never call a model) or off."
+    )
+
+
+RUNS = "Names of runs; default: all runs of the study."
+METRICS = "Names of metrics, presets and checks in conf/check, or the file of a check."
+BUDGET = "Limit on what the judge may spend: budget.calls=, .tokens=, .usd= or .minutes=."
 
 
 @dataclass
 class Collect(Stage):
     """Run one variant on the test set."""
 
-    version: str | None = None
-    """A label for the same system before and after a repair."""
-    again: bool = False
-    """Collect a finished run once more; the old one is kept under another name."""
-    give_up_after: int = 3
-    """Stop when so many questions in a row fail."""
-    passages_from: str | None = None
-    """A run whose passages are read, instead of retrieving."""
+    version: str | None = setting(None, "A label for the same system before and after a change.")
+    again: bool = setting(False, "Collect a finished run again; the old run is kept under .old/.")
+    give_up_after: int = setting(3, "Stop after N consecutive failures.")
+    passages_from: str | None = setting(
+        None, "Name of a run whose passages are read, instead of retrieving."
+    )
 
 
 @dataclass
 class Evaluate(Stage):
     """Score the runs of a study."""
 
-    runs: list[str] = field(default_factory=list)
-    """Names of runs; none takes all of the study."""
-    metrics: list[str] = field(default_factory=lambda: ["articles"])
-    """Names of metrics, presets and checks in `conf/check`, or a check's file."""
-    dry_run: bool = False
-    """Say what would be asked, and ask nothing."""
-    budget: Budget = field(default_factory=Budget)
-    """budget.calls=, .tokens=, .usd= or .minutes=: what the judge may spend."""
-    most_unread: float = 0.2
-    """Share of cells that the judge may leave without a score before this is a failure."""
-    again: bool = False
-    """Replace what a judge of the same label said under other settings."""
+    runs: list[str] = setting([], RUNS)
+    metrics: list[str] = setting(["articles"], METRICS)
+    dry_run: bool = setting(False, "Print the calls that are needed and their cost; call no model.")
+    budget: Budget = setting(no_limit, BUDGET)
+    most_unread: float = setting(
+        0.2, "Exit code 1 if the judge leaves more than this share of scores NA (0 to 1)."
+    )
+    again: bool = setting(
+        False, "Replace labels that a judge of the same name gave under other settings."
+    )
 
 
 @dataclass
 class Report(Stage):
-    """Set the runs of a study side by side."""
+    """Compare the runs of a study."""
 
-    runs: list[str] = field(default_factory=list)
-    """Names of runs; none takes all of the study."""
-    baseline: str | None = None
-    """Show only the contrasts of this run."""
-    factor: str | None = None
-    """Show only the contrasts of this factor."""
-    cluster: str = "question"
-    """What is drawn by chance: question, or document (by the evidence)."""
-    suspects: bool = False
-    """List the verdicts that a person should look at, and nothing else."""
-    format: str = "page"
-    """page, or latex: a paper's tables, plots and methods as well."""
-    language: str = "en"
-    """en, ja, zh_hant or zh_hans."""
+    runs: list[str] = setting([], RUNS)
+    baseline: str | None = setting(None, "Show only the contrasts with this run.")
+    factor: str | None = setting(None, "Show only the contrasts of this factor.")
+    cluster: str = setting(
+        "question", "Unit of sampling: question, or document (from the evidence of the test set)."
+    )
+    suspects: bool = setting(False, "List only the verdicts that a person should check.")
+    format: str = setting("page", "page, or latex to write tables for a paper as well.")
+    language: str = setting("en", "Language of the report: en, ja, zh_hant or zh_hans.")
 
 
 @dataclass
-class Grade(Stage):
-    """Have people say which answers, and which captions, are right."""
+class GradeSettings(Stage):
+    """Have people grade answers and captions as right or wrong."""
 
-    runs: list[str] = field(default_factory=list)
-    """Names of runs whose answers are graded; none takes all of the study."""
-    grader: str | None = None
-    """Who grades; without it, the name that you are logged in under."""
-    policy: str | None = None
-    """By what rule, kept with each grade: 'a year off is wrong'."""
-    second_look: bool = False
-    """Offer first what graders disagree on."""
-    merge: str | None = None
-    """Another grader's grades.jsonl: take its grades in and say how far you agree."""
-    read: str | None = None
-    """Take grades in from a table (.csv), or from a map variant -> question -> 0 or 1 (.json)."""
-    write: str | None = None
-    """Write answers and grades as a table (.csv) for a spreadsheet."""
-    port: int = 0
-    """Of the page; 0 takes a free one."""
-    language: str = "en"
-    """Of the page: en, ja, zh_hant or zh_hans."""
+    runs: list[str] = setting([], "Names of runs to grade; default: all runs of the study.")
+    grader: str | None = setting(None, "Your name in the grades; default: your login name.")
+    policy: str | None = setting(
+        None, "The rule you grade by, kept with each grade: 'a year off is wrong'."
+    )
+    second_look: bool = setting(False, "Show first what graders disagree on.")
+    merge: str | None = setting(
+        None, "Add the grades of another grader's grades.jsonl, and print the agreement."
+    )
+    read: str | None = setting(None, "Add grades from a table (.csv).")
+    write: str | None = setting(None, "Write answers and grades to a table (.csv).")
+    port: int = setting(0, "Port of the grading page; 0 takes any free port.")
+    language: str = setting("en", "Language of the page: en, ja, zh_hant or zh_hans.")
 
 
 @dataclass
 class StudyRun(Stage):
     """Collect, evaluate and report every variant that the study lists."""
 
-    version: str | None = None
-    """A label for the same systems before and after a repair."""
-    again: bool = False
-    """Collect finished runs once more; the old ones are kept under another name."""
-    give_up_after: int = 3
-    """Stop when so many questions of a variant in a row fail."""
-    metrics: list[str] = field(default_factory=lambda: ["articles"])
-    """Names of metrics, presets and checks in `conf/check`, or a check's file."""
-    budget: Budget = field(default_factory=Budget)
-    """budget.calls=, .tokens=, .usd= or .minutes=: what the judge may spend."""
-    most_unread: float = 0.2
-    """Share of cells that may lack a score; above it nothing is reported."""
-    language: str = "en"
-    """Of the report: en, ja, zh_hant or zh_hans."""
+    version: str | None = setting(None, "A label for the same systems before and after a change.")
+    again: bool = setting(False, "Collect finished runs again; old runs are kept under .old/.")
+    give_up_after: int = setting(3, "Stop after N consecutive failures of a variant.")
+    metrics: list[str] = setting(["articles"], METRICS)
+    budget: Budget = setting(no_limit, BUDGET)
+    most_unread: float = setting(
+        0.2, "Stop before the report if more than this share of scores is NA (0 to 1)."
+    )
+    language: str = setting("en", "Language of the report: en, ja, zh_hant or zh_hans.")
 
 
 STAGES: dict[str, type[Stage]] = {
     "collect": Collect,
     "evaluate": Evaluate,
     "report": Report,
-    "grade": Grade,
+    "grade": GradeSettings,
     "study": StudyRun,
 }
-
-
-def register() -> None:
-    """Put every stage and every plug-in of the tables into Hydra's ConfigStore."""
-    store = ConfigStore.instance()
-    for name, stage in STAGES.items():
-        store.store(name=f"{name}_schema", node=stage)
-    groups: dict[str, tuple[str, dict[str, type]]] = {
-        "system": ("variant", dict(SYSTEMS)),
-        "chat": ("variant.chat", dict(GENERATORS)),
-        "embedder": ("variant.embedder", dict(SEARCH_EMBEDDERS)),
-        "captioner": ("variant.captioner", dict(CAPTIONERS)),
-        "index": ("variant.index", {"index": Index}),
-        "prompt": ("variant.prompt", {"prompt": Prompt}),
-        "judge": ("judge", dict(JUDGES)),
-    }
-    for group, (package, table) in groups.items():
-        for name, node in table.items():
-            store.store(group=f"schema/{group}", name=name, node=node, package=package)
+"""Command -> its settings."""

@@ -1,9 +1,9 @@
-"""Have a judge label what the runs answered, and work out the scores.
+"""Have a judge label the answers of the runs, and compute the scores.
 
 python -m harness.evaluate                                            every run of the study
 python -m harness.evaluate 'runs=[ctx_k9,text_k9]' 'metrics=[faithfulness,ragchecker]'
 python -m harness.evaluate judge=chat judge.chat.model=...            another judge
-python -m harness.evaluate dry_run=true                               what that would ask and cost
+python -m harness.evaluate dry_run=true                               its calls and their cost
 """
 
 from typing import TYPE_CHECKING
@@ -21,14 +21,14 @@ def main(settings: "Evaluate", how: "Composition") -> None:
     from harness.config.command import progress
     from harness.evaluate.bill import print_bill
     from harness.evaluate.evaluation import evaluate
-    from harness.evaluate.summary import check_unread, told
+    from harness.evaluate.summary import check_unread, summary
 
     if settings.dry_run:
         print_bill(settings)
         return
     with progress("evaluate") as advance:
         done = evaluate(settings, advance)
-    print(told(done))
+    print(summary(done))
     check_unread(done, settings.most_unread)
     print(f"next: python -m harness.report {how.study_words}")
 

@@ -1,13 +1,13 @@
-"""The bill of an evaluation, before it: what would be asked, and what that would cost."""
+"""The bill of an evaluation before it runs: its model calls, their cost and their duration."""
 
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
 
-from harness.config.command import WIDTH, folded
-from harness.config.paths import project_path, study_path
+from harness.config.command import WIDTH, wrapped_line
+from harness.config.paths import study_path, user_path
 from harness.config.schema import Evaluate
-from harness.evaluate.request import Wanted, items_of, wanted_of
+from harness.evaluate.request import EvaluationRequest, read_request, responses_to_score
 from harness.judge import ChatJudge, PlannedCall, checks_for
 from harness.llm import Calls, Price, Remote, Usual
 from harness.metrics import METRICS
@@ -15,72 +15,92 @@ from harness.store import chosen_runs
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
-    """Calls that are to be made, identical ones folded."""
+class CallTotals:
+    """Totals over model calls, identical calls counted once."""
 
     calls: int
-    known: int
+    cached: int
     prompt_tokens: int
-    """Of those to send, estimated rather too high."""
+    """Of the calls to send, an estimate on the high side."""
     reply_tokens: int
-    """Of those to send, at most."""
+    """Of the calls to send, at most."""
     exact: bool
-    """False where some rest on claims that are not taken yet."""
+    """False where some calls depend on claims that are not extracted yet."""
     replies: int
-    """To those to send: more than calls where one brings several samples."""
+    """To the calls to send: more than calls where one call returns several samples."""
 
     @property
     def to_send(self) -> int:
-        """Calls that the store cannot answer."""
-        return self.calls - self.known
+        """Calls that the cache cannot answer."""
+        return self.calls - self.cached
 
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """What an evaluation would ask."""
+    """The model calls that an evaluation would make."""
 
-    rows: tuple[tuple[str, str, Sum], ...]
-    """Run, metric, and what that metric needs by itself on that run."""
-    total: Sum
-    """Of all together, which is less: metrics share checks, and runs share texts."""
+    rows: tuple[tuple[str, str, CallTotals], ...]
+    """Run, metric, and the calls that this metric alone needs on this run."""
+    total: CallTotals
+    """Over all of them, which is less than their sum: metrics share checks, runs share texts."""
 
 
-def bill(settings: Evaluate) -> Bill:
-    """Return what would be asked, having asked nothing."""
-    wanted = wanted_of(settings.metrics)
+def print_bill(settings: Evaluate) -> None:
+    """Print the calls that would be made, what they would cost and how long they would take."""
+    from rich.console import Console
+    from rich.table import Table
+
+    bill = estimate(settings)
+    if not bill.total.calls:
+        print(f"judge {settings.judge.label} calls no model: nothing to send, nothing to pay")
+        return
+    table = Table("run", "metric", box=None, pad_edge=False)
+    for heading in ("calls", "cached", "to send", "prompt tokens", "reply tokens"):
+        table.add_column(heading, justify="right")
+    for run, metric, totals in bill.rows:
+        table.add_row(run, metric, *columns(totals))
+    table.add_row("all", "identical calls once", *columns(bill.total), style="bold")
+    console = Console()
+    if not console.is_terminal:
+        console.width = WIDTH
+    console.print(table)
+    print("\n".join(map(wrapped_line, notes(settings, bill.total))))
+
+
+def estimate(settings: Evaluate) -> Bill:
+    """Return the bill of an evaluation, without making a call."""
+    request = read_request(settings.metrics)
     runs = chosen_runs(study_path(settings), settings.runs)
-    items = [item for run in runs for item in items_of(run, settings)]
-    judged = [item for item in items if not item.failed]
-    folder = project_path(settings.root) / ".cache" if settings.cache != "off" else None
+    answered = [row for run in runs for row in responses_to_score(run, settings) if not row.failed]
+    folder = user_path(settings.root) / ".cache" if settings.cache != "off" else None
     with closing(Calls(folder, "read")) as calls:
-        cases = [item.case for item in judged]
-        planned = settings.judge.planned_calls(cases, wanted.checks, calls, wanted.own)
+        cases = [row.case for row in answered]
+        planned = settings.judge.planned_calls(cases, request.checks, calls, request.custom_checks)
     by_run: dict[str, list[PlannedCall]] = {run.name: [] for run in runs}
-    for item, needed in zip(judged, planned, strict=True):
-        by_run[item.run.name] += needed
+    for row, needed in zip(answered, planned, strict=True):
+        by_run[row.run.name] += needed
     rows = [
-        (run, metric, summed(row for row in found if row.check in checks))
+        (run, metric, totals(one for one in found if one.check in checks))
         for run, found in by_run.items()
-        for metric, checks in checks_by_metric(wanted).items()
+        for metric, checks in checks_by_metric(request).items()
     ]
-    everything = summed(row for found in by_run.values() for row in found)
-    return Bill(tuple(rows), everything)
+    return Bill(tuple(rows), totals(one for found in by_run.values() for one in found))
 
 
-def checks_by_metric(wanted: Wanted) -> dict[str, tuple[str, ...]]:
-    """Return the checks of each metric that asks a judge."""
-    own = {check.name: (check.name,) for check in wanted.own}
-    judged = {name: checks_for(METRICS[name].needs) for name in wanted.metrics}
-    return {name: checks for name, checks in (judged | own).items() if checks}
+def checks_by_metric(request: EvaluationRequest) -> dict[str, tuple[str, ...]]:
+    """Return metric -> its checks, for each metric that needs a judge."""
+    checks = {name: checks_for(METRICS[name].needs) for name in request.metrics}
+    checks |= {check.name: (check.name,) for check in request.custom_checks}
+    return {name: needed for name, needed in checks.items() if needed}
 
 
-def summed(planned: Iterable[PlannedCall]) -> Sum:
-    """Return the calls with identical ones folded."""
+def totals(planned: Iterable[PlannedCall]) -> CallTotals:
+    """Return the totals of these calls, identical calls counted once."""
     distinct = {row.key: row for row in planned}.values()
     sent = [row for row in distinct if not row.known]
-    return Sum(
+    return CallTotals(
         calls=len(distinct),
-        known=len(distinct) - len(sent),
+        cached=len(distinct) - len(sent),
         prompt_tokens=sum(row.prompt_tokens for row in sent),
         reply_tokens=sum(row.reply_tokens for row in sent),
         exact=all(row.exact for row in distinct),
@@ -88,90 +108,72 @@ def summed(planned: Iterable[PlannedCall]) -> Sum:
     )
 
 
-def print_bill(settings: Evaluate) -> None:
-    """Print what would be asked, what it would cost and how long it would take."""
-    from rich.console import Console
-    from rich.table import Table
-
-    found = bill(settings)
-    if not found.total.calls:
-        print(f"judge {settings.judge.label} asks no model: nothing to send, nothing to pay")
-        return
-    table = Table("run", "metric", box=None, pad_edge=False)
-    for heading in ("calls", "known", "to send", "prompt tokens", "reply tokens"):
-        table.add_column(heading, justify="right")
-    for run, metric, needed in found.rows:
-        table.add_row(run, metric, *cells(needed))
-    table.add_row("all", "identical calls folded", *cells(found.total), style="bold")
-    console = Console()
-    if not console.is_terminal:
-        console.width = WIDTH
-    console.print(table)
-    print("\n".join(map(folded, notes(settings, found.total))))
-
-
-def cells(needed: Sum) -> list[str]:
-    """Return a sum as cells of the table; a bound is marked."""
-    bound = "" if needed.exact else "<="
-    counts = [f"{bound}{needed.calls:,}", f"{needed.known:,}", f"{bound}{needed.to_send:,}"]
-    if not needed.to_send:
+def columns(totals: CallTotals) -> list[str]:
+    """Return totals as columns of the table; an upper bound is marked with `<=`."""
+    bound = "" if totals.exact else "<="
+    counts = [f"{bound}{totals.calls:,}", f"{totals.cached:,}", f"{bound}{totals.to_send:,}"]
+    if not totals.to_send:
         return [*counts, "0", "0"]
-    return [*counts, f"<={needed.prompt_tokens:,}", f"<={needed.reply_tokens:,}"]
+    return [*counts, f"<={totals.prompt_tokens:,}", f"<={totals.reply_tokens:,}"]
 
 
-def notes(settings: Evaluate, total: Sum) -> list[str]:
-    """Return what the numbers mean, the money and the time."""
+def notes(settings: Evaluate, total: CallTotals) -> list[str]:
+    """Return the notes below the table: what the numbers mean, the cost and the duration."""
     if not total.to_send:
-        return ["everything is remembered: nothing to send, nothing to pay"]
+        return ["every call is cached: nothing to send, nothing to pay"]
     judge = settings.judge
     assert isinstance(judge, ChatJudge)
     model = judge.chat.label
-    with closing(Calls(project_path(settings.root) / ".cache", "read")) as calls:
+    with closing(Calls(user_path(settings.root) / ".cache", "read")) as calls:
         usual = calls.usual(f"chat {model}")
-    lines = ["tokens are those to send: prompts estimated high, replies at most; no repairs"]
+    lines = [
+        "tokens: of the calls to send (prompts estimated high, replies at most, without repairs)"
+    ]
     if not total.exact:
         lines.append(
-            "<= calls: some rest on claims that are not taken yet; each asks for one call at most, "
-            "with claims reckoned at twice their text"
+            "<= calls: some depend on claims that are not extracted yet; each is counted as one "
+            "call, with claims estimated at twice the length of their text"
         )
     if total.replies > total.to_send:
         lines.append(
-            f"several samples of a prompt are one call ({total.replies:,} replies in all); an "
-            "endpoint that gives one reply a call is asked for each, which is more calls"
+            f"several samples of a prompt count as one call ({total.replies:,} replies in all); "
+            "an endpoint that returns one reply per call needs more calls"
         )
     if isinstance(judge.embedder, Remote):
-        lines.append("calls of the embedder are not counted")
-    lines.append(money(total, settings.budget.prices.get(model), usual, model))
+        lines.append("calls to the embedder are not counted")
+    lines.append(cost_estimate(total, settings.budget.prices.get(model), usual, model))
     lines.append(duration(total, usual, judge))
     return lines
 
 
-def money(total: Sum, price: Price | None, usual: Usual | None, model: str) -> str:
-    """Say what the calls to send cost."""
+def cost_estimate(total: CallTotals, price: Price | None, usual: Usual | None, model: str) -> str:
+    """Say what the calls to send would cost."""
     if price is None:
-        return f"money: no price of {model} in conf/prices.yaml"
+        return f"cost: no price for {model} in conf/prices.yaml"
     most = dollars(price, total.prompt_tokens, total.reply_tokens)
     if usual is None or usual.output_tokens is None:
-        return f"money: at most {most:.2f} USD at {price.input:g}/{price.output:g} a million tokens"
+        return (
+            f"cost: at most {most:.2f} USD at {price.input:g}/{price.output:g} per million tokens"
+        )
     expected = dollars(price, total.prompt_tokens, round(usual.output_tokens * total.replies))
     return (
-        f"money: about {expected:.2f} USD with replies of {usual.output_tokens:.0f} tokens, as "
-        f"{usual.calls} calls had; at most {most:.2f}"
+        f"cost: about {expected:.2f} USD with replies of {usual.output_tokens:.0f} tokens (mean of "
+        f"{usual.calls} cached calls); at most {most:.2f}"
     )
 
 
 def dollars(price: Price, read: int, written: int) -> float:
-    """Return what so many tokens cost."""
+    """Return the price of these numbers of tokens."""
     return (read * price.input + written * price.output) / 1e6
 
 
-def duration(total: Sum, usual: Usual | None, judge: ChatJudge) -> str:
-    """Say how long the calls to send take."""
+def duration(total: CallTotals, usual: Usual | None, judge: ChatJudge) -> str:
+    """Say how long the calls to send would take."""
     if usual is None:
-        return f"time: no call of {judge.chat.label} is remembered yet, so its pace is not known"
+        return f"time: unknown, as no call to {judge.chat.label} is cached yet"
     at_once = judge.chat.concurrency if isinstance(judge.chat, Remote) else judge.chat.width
     minutes = total.to_send * usual.seconds / max(1, at_once) / 60.0
     return (
-        f"time: about {minutes:.1f} minutes at {usual.seconds:.2f} s a call, as {usual.calls} "
-        f"calls took, {at_once} at once"
+        f"time: about {minutes:.1f} minutes at {usual.seconds:.2f} s per call (mean of "
+        f"{usual.calls} cached calls), {at_once} in parallel"
     )

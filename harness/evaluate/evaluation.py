@@ -1,182 +1,267 @@
 """An evaluation: a judge's verdicts on what runs answered, and the scores they give."""
 
+import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import cache, partial
 from itertools import chain
 from typing import Any
 
-from harness.config.paths import project_path, study_path
+from harness.config.paths import study_path, user_path
 from harness.config.schema import Evaluate
 from harness.errors import ConfigError, RunError
-from harness.evaluate.merge import Changed, by_response, changed_for, write_evaluation
-from harness.evaluate.request import Item, Wanted, items_of, wanted_of
-from harness.evaluate.summary import FAILED, Cell, Evaluation, RunOutcome
+from harness.evaluate.merge import (
+    CellKey,
+    IdentityChange,
+    change_since_labelled,
+    rows_by_response,
+    write_evaluation,
+)
+from harness.evaluate.request import (
+    EvaluationRequest,
+    RunResponse,
+    read_request,
+    responses_to_score,
+)
+from harness.evaluate.summary import FAILED, Evaluation, RunOutcome
 from harness.judge import Judge
 from harness.llm import Calls
-from harness.llm.failures import one_line
 from harness.metrics import METRICS, OF_THE_RESPONSE, MetricValue, assemble, custom_check_score
 from harness.records import LOST, Score, Status, Verdict
 from harness.store import Run, chosen_runs, finished_runs
 from harness.store.provenance import now
 
 Advance = Callable[[int, int], None]
+"""Called with the number of calls done and the number of calls in all."""
+
+LONGEST_FAILURE = 300
+"""Characters of a judge's failure that the summary quotes."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunVerdicts:
+    """A judge's verdicts on the responses of one run."""
+
+    run: Run
+    responses: Sequence[RunResponse]
+    answers: str
+    """`run.answers` when the judge was asked."""
+    verdicts: Sequence[Verdict]
 
 
 def evaluate(settings: Evaluate, advance: Advance) -> Evaluation:
-    """Write verdicts and scores of every run chosen, and what that took.
+    """Write verdicts and scores of every run chosen; return the outcome and the calls it took.
 
-    All responses of all runs go to the judge together, so that what is alike is asked once.
-    Labels that stand are never replaced by NA; labels under other settings, with `again`, only
-    in runs in which no more than `most_unread` of the checks lost a label.
-    Raises RunError, before anything is asked, where another judge goes by the same label.
+    All responses of all runs go to the judge together, so that identical calls are made once.
+    Existing labels are never replaced by NA; labels made under other settings are replaced only
+    with `again`, and only in runs where at most `most_unread` of the checks lost a label.
+
+    Raises RunError, before anything is asked, where another judge has the same label.
     """
     if not 0.0 <= settings.most_unread <= 1.0:
-        raise ConfigError(f"most_unread={settings.most_unread:g} is no share: give 0 to 1")
-    wanted = wanted_of(settings.metrics)
+        raise ConfigError(f"most_unread must be between 0 and 1 (got {settings.most_unread:g})")
+    request = read_request(settings.metrics)
     runs = chosen_runs(study_path(settings), settings.runs)
-    judge = settings.judge
-    identity = identity_of(judge, wanted)
-    check_same_judge(judge, identity, runs, settings)
-    answers = {run: run.answers for run in runs}
-    items = {run: items_of(run, settings) for run in runs}
-    asked = [item for mine in items.values() for item in mine if not item.failed]
-    folder = project_path(settings.root) / ".cache"
-    with closing(Calls(folder, settings.cache, settings.budget)) as calls:
-        cases = [item.case for item in asked]
-        labels = judge.judge(cases, wanted.checks, calls, advance, wanted.own)
-    took = record(judge, wanted, runs, calls)
-    verdicts = {id(item): rows for item, rows in zip(asked, labels, strict=True)}
+    identity = judge_identity(settings.judge, request)
+    check_same_judge(settings.judge, identity, runs, settings)
+    with closing(
+        Calls(user_path(settings.root) / ".cache", settings.cache, settings.budget)
+    ) as calls:
+        results = ask_judge(runs, request, settings, calls, advance)
+    log_entry = evaluation_record(settings.judge, request, runs, calls)
     outcomes = {}
-    for run, mine in items.items():
-        rows = [verdict for item in mine for verdict in verdicts.get(id(item), [])]
-        scores = cache(partial(scores_of, mine, wanted, judge))
-        brought = scores(tuple(rows))
-        cut = cut_cells(mine, wanted)
-        anew = replaced(run, judge, identity, rows)
-        most = settings.most_unread * len(anew)
-        left = settings.again and sum(error is not None for error in anew) > most
-        failed = left and sum(error in FAILED for error in anew) > most
-        dropped = (
-            0
-            if left
-            else write_evaluation(
-                run, judge.label, identity, rows, scores, answers[run], settings.again
-            )
-        )
-        run.log_evaluation(took)
-        outcomes[run.name] = RunOutcome(
-            run.scores(judge.label), brought, cut, left, failed, dropped
-        )
-    said = list(chain(*labels))
-    came_not = sum(verdict.error in FAILED for verdict in said)
-    return Evaluation(outcomes, calls, commonest_failure(said), (came_not, len(said)))
+    for result in results:
+        outcomes[result.run.name] = write_run(result, request, identity, settings)
+        result.run.log_evaluation(log_entry)
+    verdicts = list(chain.from_iterable(result.verdicts for result in results))
+    return Evaluation(
+        runs=outcomes,
+        calls=calls,
+        failure=commonest_failure(verdicts),
+        labels_failed=sum(verdict.error in FAILED for verdict in verdicts),
+        labels_asked=len(verdicts),
+    )
 
 
-def commonest_failure(verdicts: Iterable[Verdict]) -> str:
-    """Return what was said of most labels that did not come; nothing where all did."""
-    said = Counter(v.reason for v in verdicts if v.error in FAILED and v.reason)
-    return one_line(said.most_common(1)[0][0]) if said else ""
+def ask_judge(
+    runs: Sequence[Run],
+    request: EvaluationRequest,
+    settings: Evaluate,
+    calls: Calls,
+    advance: Advance,
+) -> list[RunVerdicts]:
+    """Return the judge's verdicts on the chosen responses of each run."""
+    answers = {run: run.answers for run in runs}
+    responses = {run: responses_to_score(run, settings) for run in runs}
+    answered = [row for rows in responses.values() for row in rows if not row.failed]
+    labels = settings.judge.judge(
+        [row.case for row in answered], request.checks, calls, advance, request.custom_checks
+    )
+    verdicts: dict[Run, list[Verdict]] = {run: [] for run in runs}
+    for row, found in zip(answered, labels, strict=True):
+        verdicts[row.run] += found
+    return [RunVerdicts(run, responses[run], answers[run], verdicts[run]) for run in runs]
+
+
+def write_run(
+    result: RunVerdicts,
+    request: EvaluationRequest,
+    identity: Mapping[str, Any],
+    settings: Evaluate,
+) -> RunOutcome:
+    """Merge new verdicts into a run's tables, with the scores that follow; return the outcome."""
+    run, judge = result.run, settings.judge
+    score = cache(partial(scores_of, result.responses, request, judge))
+    losses = losses_by_replacement(run, judge, identity, result.verdicts)
+    most = settings.most_unread * len(losses)
+    unchanged = settings.again and sum(error is not None for error in losses) > most
+    dropped = 0
+    if not unchanged:
+        dropped = write_evaluation(
+            run, judge.label, identity, result.verdicts, score, result.answers, settings.again
+        )
+    return RunOutcome(
+        scores=run.scores(judge.label),
+        new_scores=score(tuple(result.verdicts)),
+        cut=cut_cells(result.responses, request),
+        unchanged=unchanged,
+        failed=unchanged and sum(error in FAILED for error in losses) > most,
+        dropped=dropped,
+    )
+
+
+def losses_by_replacement(
+    run: Run, judge: Judge, identity: Mapping[str, Any], verdicts: Iterable[Verdict]
+) -> list[str | None]:
+    """Return the reason a label was lost, or None, of each check that would replace old labels.
+
+    Old labels are those that the judge made under other settings; without any, the list is empty.
+    A check is one check of one response.
+    """
+    change = change_since_labelled(run, judge.label, identity)
+    losses: dict[tuple[str, int, str], str | None] = {}
+    for one in verdicts if change.settings else ():
+        if not change.keeps(one.check):
+            place = one.question_id, one.repeat, one.check
+            losses[place] = losses.get(place) or (one.error if one.error in LOST else None)
+    return list(losses.values())
 
 
 def scores_of(
-    items: Sequence[Item], wanted: Wanted, judge: Judge, verdicts: Sequence[Verdict]
+    responses: Sequence[RunResponse],
+    request: EvaluationRequest,
+    judge: Judge,
+    verdicts: Sequence[Verdict],
 ) -> list[Score]:
-    """Return the scores of a run's items by one judge's verdicts on them."""
-    by_item = by_response(verdicts)
-    found = []
-    for item in items:
-        checks = by_item.get((item.response.question_id, item.response.repeat), {})
-        found += scored(item, [row for rows in checks.values() for row in rows], wanted, judge)
-    return found
+    """Return the scores of a run's responses by one judge's verdicts on them."""
+    by_response = rows_by_response(verdicts)
+    scores = []
+    for one in responses:
+        checks = by_response.get((one.response.question_id, one.response.repeat), {})
+        scores += score_response(one, list(chain.from_iterable(checks.values())), request, judge)
+    return scores
 
 
-def cut_cells(items: Iterable[Item], wanted: Wanted) -> set[Cell]:
-    """Return the cells that are NA as the answer was cut: of metrics that rest on its claims."""
-    resting = [name for name in wanted.metrics if set(METRICS[name].needs) & set(OF_THE_RESPONSE)]
+def score_response(
+    one: RunResponse, verdicts: Sequence[Verdict], request: EvaluationRequest, judge: Judge
+) -> list[Score]:
+    """Return a row for each metric: a value, or NA with its reason."""
+    evidence = assemble(one.response, one.question, verdicts)
+    scores = [
+        (name, METRICS[name].score(evidence), METRICS[name].needs_judge) for name in request.metrics
+    ]
+    for check in request.custom_checks:
+        rows = [verdict for verdict in verdicts if verdict.check == check.name]
+        not_answered = MetricValue(None, None, Status.NOT_ANSWERED)
+        scores.append((check.name, not_answered if one.failed else custom_check_score(rows), True))
+    return [
+        Score(
+            question_id=one.response.question_id,
+            repeat=one.response.repeat,
+            metric=name,
+            value=score.value,
+            units=score.units,
+            status=score.status,
+            judge=judge.label if needs_judge else None,
+        )
+        for name, score, needs_judge in scores
+    ]
+
+
+def cut_cells(responses: Iterable[RunResponse], request: EvaluationRequest) -> set[CellKey]:
+    """Return the cells that are NA because the answer was truncated, whoever judges it."""
+    metrics = [n for n in request.metrics if set(METRICS[n].needs) & set(OF_THE_RESPONSE)]
     return {
-        (item.response.question_id, item.response.repeat, name)
-        for item in items
-        if item.response.cut
-        for name in resting
+        (one.response.question_id, one.response.repeat, name)
+        for one in responses
+        if one.response.cut
+        for name in metrics
     }
 
 
-def replaced(
-    run: Run, judge: Judge, identity: Mapping[str, Any], verdicts: Iterable[Verdict]
-) -> list[str | None]:
-    """Return, of each check of a response that takes the place of former labels, why one was lost.
-
-    None where none was; no entry where no labels under other settings stand.
-    """
-    changed = changed_for(run, judge.label, identity)
-    found: dict[tuple[str, int, str], str | None] = {}
-    for one in verdicts if changed.settings else ():
-        if not changed.keeps(one.check):
-            place = one.question_id, one.repeat, one.check
-            found[place] = found.get(place) or (one.error if one.error in LOST else None)
-    return list(found.values())
-
-
-def identity_of(judge: Judge, wanted: Wanted) -> dict[str, Any]:
-    """Return what shapes the labels that are asked for now."""
-    own = {check.name: asdict(check) for check in wanted.own}
-    for check in own.values():
+def judge_identity(judge: Judge, request: EvaluationRequest) -> dict[str, Any]:
+    """Return what shapes the labels that are asked for: the judge's settings and custom checks."""
+    custom = {check.name: asdict(check) for check in request.custom_checks}
+    for check in custom.values():
         del check["name"]
-    return {**judge.identity(), **({"own": own} if own else {})}
+    return {**judge.identity(), **({"own": custom} if custom else {})}
 
 
 def check_same_judge(
     judge: Judge, identity: Mapping[str, Any], runs: Sequence[Run], settings: Evaluate
 ) -> None:
-    """Raise RunError where one label would stand for several settings in a study.
+    """Raise RunError where labels under one name would come from different settings.
 
-    Every finished run of the study's folder counts, as a report sets all of them side by side.
-    With `again` the runs chosen may change, but all runs with such labels must be chosen, and
+    Every finished run of the study's folder counts, as a report compares all of them. With
+    `again` the runs chosen may change, but then all runs with such labels must be chosen, and
     all their questions.
     """
     for run in finished_runs(study_path(settings)):
-        changed = changed_for(run, judge.label, identity)
-        if not changed.settings:
+        change = change_since_labelled(run, judge.label, identity)
+        if not change.settings:
             continue
         if settings.again and run in runs:
-            check_whole(judge, run, changed, settings)
+            check_nothing_dropped(judge, run, change, settings)
             continue
-        everywhere = "" if run in runs else ", without runs=,"
-        ways = [f"python -m harness.evaluate again=true{everywhere} replaces what it said"]
-        if changed.itself:
-            ways.insert(0, "judge.name=<label> puts this one beside it")
+        everywhere = "" if run in runs else " without runs="
+        ways = [f"python -m harness.evaluate again=true{everywhere} replaces its labels"]
+        if change.itself:
+            ways.insert(0, "judge.name=<label> keeps both judges")
         raise RunError(
-            f"{run.name}: '{judge.label}' judged it under other settings ({changed}): "
+            f"{run.name}: the judge '{judge.label}' labelled it under other settings ({change}): "
             + ", ".join(ways)
         )
 
 
-def check_whole(judge: Judge, run: Run, changed: Changed, settings: Evaluate) -> None:
+def check_nothing_dropped(
+    judge: Judge, run: Run, change: IdentityChange, settings: Evaluate
+) -> None:
     """Raise RunError where labels of questions that are not chosen would be dropped."""
-    chosen = {item.response.question_id for item in items_of(run, settings)}
+    chosen = {one.response.question_id for one in responses_to_score(run, settings)}
     lost = [
         verdict
         for verdict in run.verdicts(judge.label)
-        if verdict.question_id not in chosen and not changed.keeps(verdict.check)
+        if verdict.question_id not in chosen and not change.keeps(verdict.check)
     ]
     if lost:
         questions = len({verdict.question_id for verdict in lost})
         raise RunError(
             f"{run.name}: again=true would drop the {len(lost)} labels of {questions} other "
-            f"question{'s' if questions > 1 else ''}: leave limit= and questions= away"
+            f"question{'s' if questions > 1 else ''}: remove limit= and questions="
         )
 
 
-def record(judge: Judge, wanted: Wanted, runs: Sequence[Run], calls: Calls) -> dict[str, Any]:
-    """Return what an evaluation took, over all its runs: what is alike was asked once for all."""
+def evaluation_record(
+    judge: Judge, request: EvaluationRequest, runs: Sequence[Run], calls: Calls
+) -> dict[str, Any]:
+    """Return the log entry of an evaluation, over all its runs: identical calls are made once."""
     return {
         "judge": judge.label,
         "identity": judge.identity(),
         "ended": now(),
-        "metrics": [*wanted.metrics, *(check.name for check in wanted.own)],
+        "metrics": [*request.metrics, *(check.name for check in request.custom_checks)],
         "runs": [run.name for run in runs],
         "calls": {"asked": calls.asked, "sent": calls.sent, "remembered": calls.remembered},
         "tokens": {model: list(tokens) for model, tokens in calls.tokens.items()},
@@ -184,29 +269,9 @@ def record(judge: Judge, wanted: Wanted, runs: Sequence[Run], calls: Calls) -> d
     }
 
 
-def scored(item: Item, verdicts: Sequence[Verdict], wanted: Wanted, judge: Judge) -> list[Score]:
-    """Return one row a metric: a value, or NA with its reason."""
-    evidence = assemble(item.response, item.question, verdicts)
-    found = [
-        (name, METRICS[name].score(evidence), METRICS[name].needs_judge) for name in wanted.metrics
-    ]
-    for check in wanted.own:
-        rows = [verdict for verdict in verdicts if verdict.check == check.name]
-        share = (
-            custom_check_score(rows)
-            if not item.failed
-            else MetricValue(None, None, Status.NOT_ANSWERED)
-        )
-        found.append((check.name, share, True))
-    return [
-        Score(
-            question_id=item.response.question_id,
-            repeat=item.response.repeat,
-            metric=name,
-            value=score.value,
-            units=score.units,
-            status=score.status,
-            judge=judge.label if judged else None,
-        )
-        for name, score, judged in found
-    ]
+def commonest_failure(verdicts: Iterable[Verdict]) -> str:
+    """Return the reason that most failed labels give; empty where none failed."""
+    reasons = Counter(v.reason for v in verdicts if v.error in FAILED and v.reason)
+    if not reasons:
+        return ""
+    return textwrap.shorten(reasons.most_common(1)[0][0], LONGEST_FAILURE, placeholder=" …")

@@ -1,4 +1,4 @@
-"""How a new evaluation changes a judge's verdicts on a run: what is kept, replaced or dropped."""
+"""Merging an evaluation into a run's tables: which labels are kept, replaced or dropped."""
 
 import json
 from collections import defaultdict
@@ -11,240 +11,36 @@ from harness.metrics.evidence import AXES
 from harness.records import LOST, Score, Status, Verdict
 from harness.store import Run
 
-MOST = 4
-"""Settings that are named; a changed language alone changes half a dozen."""
+T = TypeVar("T", Verdict, Score)
 
-LONGEST = 60
-"""Characters of a value that is shown: of a hash or a wording the name of the setting must do."""
+Scorer = Callable[[tuple[Verdict, ...]], Sequence[Score]]
+"""Returns the scores that follow from verdicts."""
 
-
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """What is no longer as it was when a judge labelled a run."""
-
-    settings: tuple[str, ...]
-    """`chat.temperature 0.0, now 0.7`"""
-    reworded: frozenset[str]
-    """Checks of one's own whose wording changed."""
-    itself: bool
-    """Whether more changed than such wordings."""
-
-    def keeps(self, name: str) -> bool:
-        """Say whether labels of this check, or scores of this metric, are still the judge's."""
-        return not self.itself and name not in self.reworded
-
-    def __str__(self) -> str:
-        more = len(self.settings) - MOST
-        return "; ".join(self.settings[:MOST]) + (f"; and {more} more" if more > 0 else "")
-
-
-def changed_since(before: Mapping[str, Any] | None, now: Mapping[str, Any]) -> Changed:
-    """Return how a judge's identity differs from the one recorded; in nothing where none is.
-
-    A check of one's own that was not asked before, or is not now, is no difference.
-    """
-    before = now if before is None else before
-    own, then = now.get("own", {}), before.get("own", {})
-    reworded = {name for name in own if then.get(name, own[name]) != own[name]}
-    itself = list(differing({**before, "own": {}}, {**now, "own": {}}))
-    wordings = [
-        line for name in sorted(reworded) for line in differing(then[name], own[name], f"{name}.")
-    ]
-    return Changed((*itself, *wordings), frozenset(reworded), bool(itself))
-
-
-def differing(before: Mapping[str, Any], now: Mapping[str, Any], inside: str = "") -> Iterator[str]:
-    """Yield each setting that differs, with both values where they are short.
-
-    >>> list(differing({"chat": {"seed": 0, "top_p": 1}}, {"chat": {"seed": 7, "top_p": 1}}))
-    ['chat.seed 0, now 7']
-    """
-    for name in dict.fromkeys([*before, *now]):
-        then, value = before.get(name), now.get(name)
-        if isinstance(then, Mapping) and isinstance(value, Mapping):
-            yield from differing(then, value, f"{inside}{name}.")
-        elif then != value:
-            was, is_now = (json.dumps(each, ensure_ascii=False) for each in (then, value))
-            long = max(len(was), len(is_now)) > LONGEST
-            yield f"{inside}{name}" + ("" if long else f" {was}, now {is_now}")
-
+CellKey = tuple[str, int, str]
+"""Question, repeat and metric."""
 
 Checks = Mapping[str, Sequence[Verdict]]
 """Check -> its rows on one response."""
+
+MOST = 4
+"""Changed settings that are named; a changed language alone changes half a dozen."""
+
+LONGEST = 60
+"""Characters of a value that is shown; of a hash or a long text only the setting is named."""
 
 CLAIMS = {
     Status.NO_CLAIMS: "claims_response",
     Status.NO_REFERENCE_CLAIMS: "claims_reference",
 }
-RESTS_ON = {
+CLAIMS_OF = {
     check: CLAIMS[axis] for check, axes in AXES.items() for axis in axes if axis in CLAIMS
 } | {claims: claims for claims in CLAIMS.values()}
 """Check -> the check whose claims its items count."""
 
 TOGETHER = (
-    "the claims came out otherwise than those that other labels rest on; evaluate the metrics that "
-    "rest on them together"
+    "the extracted claims changed, so older labels no longer match; re-evaluate all claim-based "
+    "metrics together"
 )
-
-
-def standing(before: Iterable[Verdict], now: Iterable[Verdict]) -> list[Verdict]:
-    """Return what stands of the checks in `now`, response by response, in its order.
-
-    The rows of a check stand together: the new ones, but the former ones where of these more
-    were read. Labels of different claims are never mixed: new claims replace others with all
-    that rests on them, or, where that would cost a label, not at all.
-
-    Args:
-        before: What one judge said under the settings of now.
-        now: What it said when asked again.
-    """
-    was = by_response(before)
-    return [
-        row
-        for response, asked in by_response(now).items()
-        for rows in _standing(was.get(response, {}), asked).values()
-        for row in rows
-    ]
-
-
-def by_response(verdicts: Iterable[Verdict]) -> dict[tuple[str, int], dict[str, list[Verdict]]]:
-    """Return (question, repeat) -> check -> rows."""
-    found: defaultdict[tuple[str, int], dict[str, list[Verdict]]] = defaultdict(dict)
-    for verdict in verdicts:
-        checks = found[verdict.question_id, verdict.repeat]
-        checks.setdefault(verdict.check, []).append(verdict)
-    return found
-
-
-def read(rows: Sequence[Verdict]) -> float:
-    """Return the share of a check's rows that the judge could be read for; 0 where none is."""
-    return sum(row.error not in LOST for row in rows) / len(rows) if rows else 0.0
-
-
-def _standing(was: Checks, now: Checks) -> dict[str, Sequence[Verdict]]:
-    found = {
-        check: was[check] if read(was.get(check, ())) > read(rows) else rows
-        for check, rows in now.items()
-    }
-    for claims in CLAIMS.values():
-        if _alike(was.get(claims, ()), now.get(claims, ())):
-            continue
-        family = [check for check in {**now, **was} if RESTS_ON.get(check) == claims]
-        costs = any(read(was.get(check, ())) > read(now.get(check, ())) for check in family)
-        for check in now.keys() & set(family):
-            found[check] = was.get(check, _withheld(now, family, check)) if costs else now[check]
-    return found
-
-
-def _alike(was: Sequence[Verdict], now: Sequence[Verdict]) -> bool:
-    """Say whether labels on the one may stand beside labels on the other."""
-    if not read(was) or not read(now):
-        return True
-    return [(row.item, row.text) for row in was] == [(row.item, row.text) for row in now]
-
-
-def _withheld(now: Checks, family: Iterable[str], check: str) -> Sequence[Verdict]:
-    """Return the one row of a check whose new labels count claims that do not stand."""
-    rows = [row for name in family for row in now.get(name, ()) if row.error in LOST]
-    first = now[check][0]
-    error = rows[0].error if rows else Status.JUDGE_INCOMPLETE
-    about = (first.judge, first.question_id, first.repeat, check)
-    return [Verdict(*about, -1, reason=TOGETHER, error=error)]
-
-
-T = TypeVar("T", Verdict, Score)
-
-Scorer = Callable[[tuple[Verdict, ...]], Sequence[Score]]
-"""What scores follow from verdicts."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunLabels:
-    """The labels and scores of a run, judge by judge."""
-
-    verdicts: Sequence[Verdict]
-    scores: Sequence[Score]
-    judges: Mapping[str, Any]
-    """Label in the judge column -> everything that shaped its labels."""
-
-    def merged(
-        self,
-        judge: str,
-        identity: Mapping[str, Any],
-        changed: Changed,
-        verdicts: Sequence[Verdict],
-        scores: Sequence[Score] | Scorer,
-    ) -> tuple["RunLabels", int]:
-        """Return this with what one judge says now, and how many of its labels that cost.
-
-        What it said of other questions, checks and metrics stays, and so does what it could be
-        read for before and not this time (`standing`).
-
-        Args:
-            judge: Its label.
-            identity: As JSON values; of checks of one's own those asked now.
-            changed: How that differs from when it last judged.
-            verdicts: Its new rows.
-            scores: The new scores, or how they follow from the verdicts that stand of what was
-                asked.
-        """
-        asked = {_place(verdict) for verdict in verdicts}
-        said = [verdict for verdict in self.verdicts if verdict.judge == judge]
-        unasked = [verdict for verdict in said if _place(verdict) not in asked]
-        kept = [verdict for verdict in unasked if changed.keeps(verdict.check)]
-        stand = standing([verdict for verdict in said if changed.keeps(verdict.check)], verdicts)
-        new = scores(tuple(stand)) if callable(scores) else scores
-        cells = {_cell(score) for score in new}
-        kept_scores = [
-            score
-            for score in self.scores
-            if score.judge in (None, judge)
-            and (score.judge is None or changed.keeps(score.metric))
-            and _cell(score) not in cells
-        ]
-        judges = {**self.judges, judge: self._identity(judge, identity, changed)}
-        their_verdicts = [verdict for verdict in self.verdicts if verdict.judge != judge]
-        their_scores = [score for score in self.scores if score.judge not in (None, judge)]
-        after = RunLabels(
-            _in_order([*their_verdicts, *kept, *stand], judges),
-            _in_order([*their_scores, *kept_scores, *new], judges),
-            judges,
-        )
-        return after, len(unasked) - len(kept)
-
-    def _identity(
-        self, judge: str, identity: Mapping[str, Any], changed: Changed
-    ) -> dict[str, Any]:
-        """Return the identity, with the checks of one's own whose labels the judge keeps."""
-        own = identity.get("own", {})
-        if not changed.itself:
-            own = {**self.judges.get(judge, {}).get("own", {}), **own}
-        return {**identity, **({"own": own} if own else {})}
-
-
-def _in_order(rows: Iterable[T], judges: Iterable[str]) -> list[T]:
-    """Return the rows judge by judge, those last that needed none: whoever judged last."""
-    order: dict[str | None, int] = {label: place for place, label in enumerate(judges)}
-    return sorted(rows, key=lambda row: order.get(row.judge, len(order)))
-
-
-def _place(verdict: Verdict) -> tuple[str, int, str]:
-    return verdict.question_id, verdict.repeat, verdict.check
-
-
-def _cell(score: Score) -> tuple[str, int, str]:
-    return score.question_id, score.repeat, score.metric
-
-
-def changed_for(run: Run, judge: str, identity: Mapping[str, Any]) -> Changed:
-    """Return what differs from when a judge of this label labelled the run."""
-    return changed_since(run.judges().get(judge), as_json(identity))
-
-
-def as_json(identity: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an identity as it reads back from JSON, to be compared with one that was written."""
-    found: dict[str, Any] = json.loads(json.dumps(identity))
-    return found
 
 
 def write_evaluation(
@@ -265,27 +61,246 @@ def write_evaluation(
         judge: Its label in the tables.
         identity: Everything that shaped its labels; of custom checks those asked now.
         verdicts: Its new rows.
-        scores: Its new rows, and those that needed no judge; or how they follow from the
-            verdicts that are kept of what was asked.
-        answers: What `run.answers` was when they were judged; None where nothing ran between.
-        again: Whether labels under other settings are replaced: of a custom check that was
-            reworded the labels of this check, else all.
+        scores: Its new rows, and those that need no judge; or a function that computes them from
+            the merged verdicts of the checks that were asked.
+        answers: `run.answers` when they were judged; None if nothing can have changed since.
+        again: Whether labels under other settings are replaced: if only the wording of a custom
+            check changed the labels of this check, else all.
 
     Returns:
-        How many labels under other settings were dropped without new ones in their place.
+        The number of labels under other settings that were dropped without a replacement.
 
     Raises:
-        RunError: The run was collected again meanwhile, or holds labels of another judge
-            under this label.
+        RunError: The run was collected again meanwhile, or has labels under the same name that
+            were made under other settings.
     """
     with run.locked():
         if answers is not None and answers != run.answers:
             raise RunError(f"{run.path} was collected again while judged; evaluate it again")
-        changed = changed_for(run, judge, identity)
-        if changed.settings and not again:
-            raise RunError(f"{run.path}: '{judge}' labelled it under other settings: {changed}")
+        change = change_since_labelled(run, judge, identity)
+        if change.settings and not again:
+            raise RunError(f"{run.path}: '{judge}' labelled it under other settings: {change}")
         before = RunLabels(run.verdicts(), run.scores(), run.judges())
-        after, dropped = before.merged(judge, as_json(identity), changed, verdicts, scores)
+        after, dropped = before.merge(judge, as_json(identity), change, verdicts, scores)
         if after != before:
             run.write_evaluation(after.verdicts, after.scores, after.judges)
     return dropped
+
+
+@dataclass(frozen=True, slots=True)
+class RunLabels:
+    """The labels and scores of a run, judge by judge."""
+
+    verdicts: Sequence[Verdict]
+    scores: Sequence[Score]
+    judges: Mapping[str, Any]
+    """Label in the judge column -> everything that shaped its labels."""
+
+    def merge(
+        self,
+        judge: str,
+        identity: Mapping[str, Any],
+        change: "IdentityChange",
+        verdicts: Sequence[Verdict],
+        scores: Sequence[Score] | Scorer,
+    ) -> tuple["RunLabels", int]:
+        """Return this with one judge's new rows, and the number of its labels dropped for them.
+
+        Its rows on other questions, checks and metrics are kept, and so are labels that the judge
+        gave before and failed to give this time (`merge_verdicts`).
+
+        Args:
+            judge: Its label.
+            identity: As JSON values; of custom checks those asked now.
+            change: How that differs from when it last labelled the run.
+            verdicts: Its new rows.
+            scores: The new scores, or a function that computes them from the merged verdicts.
+        """
+        asked = {_check_key(verdict) for verdict in verdicts}
+        earlier = [verdict for verdict in self.verdicts if verdict.judge == judge]
+        unasked = [verdict for verdict in earlier if _check_key(verdict) not in asked]
+        kept = [verdict for verdict in unasked if change.keeps(verdict.check)]
+        merged = merge_verdicts([row for row in earlier if change.keeps(row.check)], verdicts)
+        new_scores = scores(tuple(merged)) if callable(scores) else scores
+        cells = {cell_key(score) for score in new_scores}
+        kept_scores = [
+            score
+            for score in self.scores
+            if score.judge in (None, judge)
+            and (score.judge is None or change.keeps(score.metric))
+            and cell_key(score) not in cells
+        ]
+        judges = {**self.judges, judge: self._merged_identity(judge, identity, change)}
+        their_verdicts = [verdict for verdict in self.verdicts if verdict.judge != judge]
+        their_scores = [score for score in self.scores if score.judge not in (None, judge)]
+        after = RunLabels(
+            _in_order([*their_verdicts, *kept, *merged], judges),
+            _in_order([*their_scores, *kept_scores, *new_scores], judges),
+            judges,
+        )
+        return after, len(unasked) - len(kept)
+
+    def _merged_identity(
+        self, judge: str, identity: Mapping[str, Any], change: "IdentityChange"
+    ) -> dict[str, Any]:
+        """Return the identity, with the custom checks whose labels the judge keeps."""
+        custom = identity.get("own", {})
+        if not change.itself:
+            custom = {**self.judges.get(judge, {}).get("own", {}), **custom}
+        return {**identity, **({"own": custom} if custom else {})}
+
+
+def _in_order(rows: Iterable[T], judges: Iterable[str]) -> list[T]:
+    """Return the rows judge by judge, whoever judged last, and then those without a judge."""
+    order: dict[str | None, int] = {label: place for place, label in enumerate(judges)}
+    return sorted(rows, key=lambda row: order.get(row.judge, len(order)))
+
+
+def _check_key(verdict: Verdict) -> tuple[str, int, str]:
+    return verdict.question_id, verdict.repeat, verdict.check
+
+
+def cell_key(score: Score) -> CellKey:
+    """Return the cell that a score belongs to."""
+    return score.question_id, score.repeat, score.metric
+
+
+def merge_verdicts(before: Iterable[Verdict], now: Iterable[Verdict]) -> list[Verdict]:
+    """Return the merged rows of the checks in `now`, response by response, in its order.
+
+    Each check of a response has either its new rows or its earlier ones: the new rows, unless
+    more of the earlier ones have a label. Labels on different claims are never mixed: newly
+    extracted claims replace the old ones together with all checks that depend on them, or, where
+    that would lose a label, not at all.
+
+    Args:
+        before: One judge's rows under the current settings.
+        now: Its rows when asked again.
+    """
+    earlier = rows_by_response(before)
+    return [
+        row
+        for response, checks in rows_by_response(now).items()
+        for rows in _merge_checks(earlier.get(response, {}), checks).values()
+        for row in rows
+    ]
+
+
+def rows_by_response(
+    verdicts: Iterable[Verdict],
+) -> dict[tuple[str, int], dict[str, list[Verdict]]]:
+    """Return (question, repeat) -> check -> rows."""
+    found: defaultdict[tuple[str, int], dict[str, list[Verdict]]] = defaultdict(dict)
+    for verdict in verdicts:
+        checks = found[verdict.question_id, verdict.repeat]
+        checks.setdefault(verdict.check, []).append(verdict)
+    return found
+
+
+def _merge_checks(before: Checks, now: Checks) -> dict[str, Sequence[Verdict]]:
+    """Return the merged rows of each check in `now`, for one response."""
+    merged = {check: _better(before.get(check, ()), rows) for check, rows in now.items()}
+    for claims in CLAIMS.values():
+        if _same_claims(before.get(claims, ()), now.get(claims, ())):
+            continue
+        family = [check for check in {**now, **before} if CLAIMS_OF.get(check) == claims]
+        loses_labels = any(
+            _share_labelled(before.get(check, ())) > _share_labelled(now.get(check, ()))
+            for check in family
+        )
+        for check in now.keys() & set(family):
+            kept = before.get(check, _withheld(now, family, check))
+            merged[check] = kept if loses_labels else now[check]
+    return merged
+
+
+def _better(before: Sequence[Verdict], now: Sequence[Verdict]) -> Sequence[Verdict]:
+    """Return the new rows of a check, unless more of the earlier ones have a label."""
+    return before if _share_labelled(before) > _share_labelled(now) else now
+
+
+def _share_labelled(rows: Sequence[Verdict]) -> float:
+    """Return the share of rows for which the judge's reply could be used; 0 without rows."""
+    return sum(row.error not in LOST for row in rows) / len(rows) if rows else 0.0
+
+
+def _same_claims(before: Sequence[Verdict], now: Sequence[Verdict]) -> bool:
+    """Say whether labels on the one may be combined with labels on the other."""
+    if not _share_labelled(before) or not _share_labelled(now):
+        return True
+    return [(row.item, row.text) for row in before] == [(row.item, row.text) for row in now]
+
+
+def _withheld(now: Checks, family: Iterable[str], check: str) -> Sequence[Verdict]:
+    """Return the one row of a check whose new labels count claims that are not kept."""
+    rows = [row for name in family for row in now.get(name, ()) if row.error in LOST]
+    first = now[check][0]
+    error = rows[0].error if rows else Status.JUDGE_INCOMPLETE
+    about = (first.judge, first.question_id, first.repeat, check)
+    return [Verdict(*about, -1, reason=TOGETHER, error=error)]
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityChange:
+    """What changed in a judge's settings since it labelled a run."""
+
+    settings: tuple[str, ...]
+    """`chat.temperature 0.0, now 0.7`"""
+    reworded: frozenset[str]
+    """Custom checks whose wording changed."""
+    itself: bool
+    """Whether anything but such wordings changed."""
+
+    def keeps(self, name: str) -> bool:
+        """Say whether labels of this check, or scores of this metric, are still valid."""
+        return not self.itself and name not in self.reworded
+
+    def __str__(self) -> str:
+        more = len(self.settings) - MOST
+        return "; ".join(self.settings[:MOST]) + (f"; and {more} more" if more > 0 else "")
+
+
+def change_since_labelled(run: Run, judge: str, identity: Mapping[str, Any]) -> IdentityChange:
+    """Return how a judge's settings differ from those under which it labelled the run."""
+    return identity_change(run.judges().get(judge), as_json(identity))
+
+
+def identity_change(before: Mapping[str, Any] | None, now: Mapping[str, Any]) -> IdentityChange:
+    """Return how an identity differs from the one recorded; empty if none is recorded.
+
+    A custom check that was not asked before, or is not asked now, is no difference.
+    """
+    before = now if before is None else before
+    custom, recorded = now.get("own", {}), before.get("own", {})
+    reworded = {name for name in custom if recorded.get(name, custom[name]) != custom[name]}
+    itself = list(differences({**before, "own": {}}, {**now, "own": {}}))
+    wordings = [
+        line
+        for name in sorted(reworded)
+        for line in differences(recorded[name], custom[name], f"{name}.")
+    ]
+    return IdentityChange((*itself, *wordings), frozenset(reworded), bool(itself))
+
+
+def differences(
+    before: Mapping[str, Any], now: Mapping[str, Any], prefix: str = ""
+) -> Iterator[str]:
+    """Yield each setting that differs, with both values where they are short.
+
+    >>> list(differences({"chat": {"seed": 0, "top_p": 1}}, {"chat": {"seed": 7, "top_p": 1}}))
+    ['chat.seed 0, now 7']
+    """
+    for name in dict.fromkeys([*before, *now]):
+        then, value = before.get(name), now.get(name)
+        if isinstance(then, Mapping) and isinstance(value, Mapping):
+            yield from differences(then, value, f"{prefix}{name}.")
+        elif then != value:
+            was, is_now = (json.dumps(each, ensure_ascii=False) for each in (then, value))
+            long = max(len(was), len(is_now)) > LONGEST
+            yield f"{prefix}{name}" + ("" if long else f" {was}, now {is_now}")
+
+
+def as_json(identity: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an identity as it reads back from JSON, for comparison with a recorded one."""
+    found: dict[str, Any] = json.loads(json.dumps(identity))
+    return found

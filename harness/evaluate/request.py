@@ -1,9 +1,9 @@
-"""What is to be scored: the responses chosen, and the metrics and checks asked for."""
+"""An evaluation request: the metrics and checks asked for, and the responses to score."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.config.paths import PROJECT, project_path
+from harness.config import paths
 from harness.config.schema import Evaluate
 from harness.errors import ConfigError, unknown
 from harness.judge import CHECKS, Case, CustomCheck, checks_for, read_check
@@ -12,12 +12,24 @@ from harness.questions import read_testset, select
 from harness.records import Question, Response
 from harness.store import Run
 
-OWN_CHECKS = PROJECT / "conf" / "check"
+
+@dataclass(frozen=True, slots=True)
+class EvaluationRequest:
+    """The metrics and custom checks that are asked for."""
+
+    metrics: tuple[str, ...]
+    custom_checks: tuple[CustomCheck, ...]
+    """Each is a metric under its name."""
+
+    @property
+    def checks(self) -> tuple[str, ...]:
+        """The built-in checks that the metrics depend on."""
+        return checks_for(need for name in self.metrics for need in METRICS[name].needs)
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """One response to be scored, with the question that its run carries."""
+class RunResponse:
+    """One response to be scored, with its run and with the question as the run carries it."""
 
     run: Run
     question: Question
@@ -30,7 +42,7 @@ class Item:
 
     @property
     def case(self) -> Case:
-        """What the judge may see of it."""
+        """The part of it that the judge may see."""
         return Case(
             question_id=self.response.question_id,
             repeat=self.response.repeat,
@@ -41,42 +53,34 @@ class Item:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What is to be scored."""
+def read_request(names: Sequence[str]) -> EvaluationRequest:
+    """Return the metrics, presets and custom checks of these names, each once.
 
-    metrics: tuple[str, ...]
-    own: tuple[CustomCheck, ...]
-    """Checks of one's own: each is a metric under its name."""
-
-    @property
-    def checks(self) -> tuple[str, ...]:
-        """The built-in checks that the metrics rest on."""
-        return checks_for(need for name in self.metrics for need in METRICS[name].needs)
-
-
-def items_of(run: Run, settings: Evaluate) -> list[Item]:
-    """Return the run's responses to the questions chosen, with the questions it carries."""
-    carried = read_testset(run.path).questions
-    chosen = {q.id: q for q in select(carried, settings.questions, settings.limit)}
-    return [Item(run, chosen[r.question_id], r) for r in run.responses() if r.question_id in chosen]
-
-
-def wanted_of(names: Sequence[str]) -> Wanted:
-    """Return what metrics, presets and checks of one's own are meant, each once.
-
-    A check is named by its file in `conf/check`, or given as the path of one.
+    A custom check is named by its file in `conf/check`, or given as the path of a file.
     """
-    files = {path.stem: path for path in sorted(OWN_CHECKS.glob("*.yaml"))}
+    files = {path.stem: path for path in sorted((paths.CONF / "check").glob("*.yaml"))}
     known = {**METRICS, **PRESETS}
-    own: dict[str, CustomCheck] = {}
+    custom: dict[str, CustomCheck] = {}
     for name in names:
         if name in known:
             continue
         if name not in files and not name.endswith((".yaml", ".yml")):
             raise ConfigError(unknown(name, [*known, *files], "metric, preset or check"))
-        check = read_check(files.get(name) or project_path(name))
-        if check.name in {**known, **CHECKS} or own.get(check.name, check) != check:
-            raise ConfigError(f"check '{check.name}' is there already; give yours another name")
-        own[check.name] = check
-    return Wanted(resolve(name for name in names if name in known), tuple(own.values()))
+        check = read_check(files.get(name) or paths.user_path(name))
+        if check.name in {**known, **CHECKS} or custom.get(check.name, check) != check:
+            raise ConfigError(f"check '{check.name}' already exists; give yours another name")
+        custom[check.name] = check
+    return EvaluationRequest(
+        resolve(name for name in names if name in known), tuple(custom.values())
+    )
+
+
+def responses_to_score(run: Run, settings: Evaluate) -> list[RunResponse]:
+    """Return the run's responses to the questions chosen."""
+    carried = read_testset(run.path).questions
+    chosen = {q.id: q for q in select(carried, settings.questions, settings.limit)}
+    return [
+        RunResponse(run, chosen[row.question_id], row)
+        for row in run.responses()
+        if row.question_id in chosen
+    ]

@@ -1,11 +1,12 @@
-"""What an evaluation came to, told in a few lines: cells, calls, repairs."""
+"""The summary of an evaluation: cells scored, calls, repairs, labels kept and dropped."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.config.command import folded
+from harness.config.command import wrapped_line
 from harness.errors import EndpointError
+from harness.evaluate.merge import CellKey, cell_key
 from harness.llm import Calls
 from harness.records import LOST, Score, Status
 
@@ -14,170 +15,169 @@ FAILED = LOST - {Status.BUDGET}
 
 UNSUPPORTED = Status.NOT_SUPPORTED_BY_JUDGE
 
-WAYS = {"more_room": "with more room", "repair": "told what was wrong", "fresh": "afresh"}
-"""How a reply that cannot be used is asked for again, in words."""
-
-
-Cell = tuple[str, int, str]
-"""Question, repeat and metric."""
-
-
-def key(score: Score) -> Cell:
-    """Return which cell a score stands in."""
-    return score.question_id, score.repeat, score.metric
+REPAIRS = {"more_room": "with more tokens", "repair": "quoting the error", "fresh": "fresh"}
+"""How an unusable reply is requested again -> its wording."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """What an evaluation came to in one run."""
+    """The outcome of an evaluation in one run."""
 
-    stands: Sequence[Score]
-    """What the judge has been asked so far, and what needed no judge."""
-    brought: Sequence[Score]
-    """What this evaluation came to by itself, also where former scores stand."""
-    cut: Collection[Cell]
-    """Those that are NA as the answer itself ended for want of room, whoever judges."""
-    left: bool
-    """Whether labels under other settings stayed, as too little came to replace them."""
+    scores: Sequence[Score]
+    """The run's scores afterwards: by this judge, and those that need no judge."""
+    new_scores: Sequence[Score]
+    """The scores by the new verdicts alone, also where an earlier score was kept."""
+    cut: Collection[CellKey]
+    """Cells that are NA because the answer itself was truncated, whoever judges it."""
+    unchanged: bool
+    """Whether labels under other settings were kept, as too many of the new ones were lost."""
     failed: bool
-    """Whether it was the judge that failed there, and not the budget that was spent."""
+    """Whether they were lost because the judge failed, and not because the budget was spent."""
     dropped: int
-    """Labels under other settings that went, and were not asked for anew."""
+    """Labels under other settings that were dropped and not replaced."""
 
     @property
-    def judged(self) -> list[Score]:
-        """The cells that hang on the judge: it was asked for them, and no answer was cut."""
-        asked = (score for score in self.brought if score.judge is not None)
-        return [score for score in asked if key(score) not in self.cut]
+    def judge_scores(self) -> list[Score]:
+        """The new scores that depend on the judge: those of truncated answers do not."""
+        scores = (score for score in self.new_scores if score.judge is not None)
+        return [score for score in scores if cell_key(score) not in self.cut]
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What was done."""
+    """The outcome of an evaluation."""
 
     runs: Mapping[str, RunOutcome]
     calls: Calls
-    """The account of the model calls."""
+    """The model calls it took."""
     failure: str = ""
-    """What was said of most labels that the judge's endpoint or replies did not bring."""
-    labels: tuple[int, int] = (0, 0)
-    """Labels that did not come for such reasons, and all that were asked for."""
+    """The commonest reason why the judge's endpoint or replies gave no label."""
+    labels_failed: int = 0
+    """Labels that are missing for such reasons."""
+    labels_asked: int = 0
+    """All labels that were asked for."""
 
     @property
-    def judged(self) -> list[Score]:
-        """The cells that hang on the judge."""
-        return [score for outcome in self.runs.values() for score in outcome.judged]
+    def judge_scores(self) -> list[Score]:
+        """The new scores that depend on the judge."""
+        return [score for outcome in self.runs.values() for score in outcome.judge_scores]
 
 
-def told(done: Evaluation) -> str:
-    """Say how many cells of each run are scored, what was asked and what had to be repaired."""
-    lines = [f"{run}: {cells(outcome.stands)}" for run, outcome in done.runs.items()]
-    lines += [*beyond(done), *asked(done.calls), *repaired(done.calls)]
-    lines += [*stayed(done), *spent_up(done)]
-    return "\n".join(map(folded, lines))
+def summary(done: Evaluation) -> str:
+    """Say how many cells of each run are scored, and what that took and changed."""
+    lines = [f"{run}: {cell_counts(outcome.scores)}" for run, outcome in done.runs.items()]
+    lines += [*unsupported_metrics(done), *call_counts(done.calls), *repair_counts(done.calls)]
+    lines += [*label_changes(done), *budget_end(done)]
+    return "\n".join(map(wrapped_line, lines))
 
 
-def beyond(done: Evaluation) -> Iterator[str]:
-    """Yield which of the metrics asked for this judge cannot give; nothing where it can all."""
-    statuses: dict[str, set[str]] = {}
-    for score in done.judged:
-        statuses.setdefault(score.metric, set()).add(score.status)
-    if never := [
-        name for name, all_ in statuses.items() if UNSUPPORTED in all_ and Status.OK not in all_
-    ]:
-        yield f"not for this judge: {', '.join(never)}; judge=chat asks a model"
-
-
-def stayed(done: Evaluation) -> Iterator[str]:
-    """Yield how many former scores stand for want of new ones, and what went for good."""
-    kept: Counter[str] = Counter()
-    withheld = 0
-    for outcome in done.runs.values():
-        if outcome.left:
-            continue
-        stands = {key(score): score.value for score in outcome.stands}
-        for score in outcome.brought:
-            value = stands.get(key(score))
-            if score.status in LOST and value is not None:
-                kept[score.status] += 1
-            withheld += value is None and score.value is not None
-    if kept:
-        counts = ", ".join(f"{count} {reason}" for reason, count in sorted(kept.items()))
-        yield f"kept: {kept.total()} scores of an earlier evaluation, as none came anew ({counts})"
-    if withheld:
-        yield (
-            f"withheld: {withheld} scores, as the claims came out otherwise than those that former "
-            "labels rest on; evaluate the metrics that rest on them together"
-        )
-    for run, outcome in done.runs.items():
-        if outcome.left:
-            yield f"{run}: left as it was, as too few labels came to replace what was said before"
-    if dropped := sum(outcome.dropped for outcome in done.runs.values()):
-        yield (
-            f"dropped: {dropped} labels under the judge's former settings that this "
-            "evaluation did not ask for anew"
-        )
-
-
-def spent_up(done: Evaluation) -> Iterator[str]:
-    """Yield that the budget ended the evaluation, and how to go on; nothing where it did not."""
-    missing = [score for score in done.judged if score.status is Status.BUDGET]
-    if missing:
-        budget = done.calls.budget
-        limits = {name: getattr(budget, name) for name in ("calls", "tokens", "usd", "minutes")}
-        set_to = [f"budget.{name}={most:g}" for name, most in limits.items() if most is not None]
-        yield (
-            f"budget spent: {len(missing)} of {len(done.judged)} cells were not asked to the end "
-            "(calls that were on their way were paid for); "
-            f"raise {' or '.join(set_to)} and give the same command again, which asks only these"
-        )
-
-
-def cells(scores: Sequence[Score]) -> str:
-    """Say how many cells were scored, and count the NA by reason."""
+def cell_counts(scores: Sequence[Score]) -> str:
+    """Say how many cells are scored, and count the NA by reason."""
     reasons = Counter(score.status for score in scores if score.value is None)
     counts = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
     scored = f"{len(scores) - reasons.total()} of {len(scores)} cells scored"
     return f"{scored} (NA: {counts})" if counts else scored
 
 
-def asked(calls: Calls) -> Iterator[str]:
-    """Yield what was asked and what was remembered; nothing where no model was."""
+def unsupported_metrics(done: Evaluation) -> Iterator[str]:
+    """Yield a line naming the metrics that this judge cannot score, if there are any."""
+    statuses: dict[str, set[str]] = {}
+    for score in done.judge_scores:
+        statuses.setdefault(score.metric, set()).add(score.status)
+    if never := [
+        name for name, all_ in statuses.items() if UNSUPPORTED in all_ and Status.OK not in all_
+    ]:
+        yield f"not supported by this judge: {', '.join(never)}; judge=chat calls a model"
+
+
+def call_counts(calls: Calls) -> Iterator[str]:
+    """Yield a line with the calls made and those answered from the cache, if there are any."""
     if calls.asked or calls.remembered:
         read = sum(tokens[0] for tokens in calls.tokens.values())
         written = sum(tokens[1] for tokens in calls.tokens.values())
-        spent = f" ({calls.sent} requests, {read:,} + {written:,} tokens{paid(calls)})"
-        yield f"calls: {calls.asked} asked{spent if calls.asked else ''}, {calls.remembered} known"
+        spent = f" ({calls.sent} requests, {read:,} + {written:,} tokens{cost(calls)})"
+        yield f"calls: {calls.asked} asked{spent if calls.asked else ''}, {calls.remembered} cached"
 
 
-def paid(calls: Calls) -> str:
-    """Say what the calls cost, where the price of every model is known."""
+def cost(calls: Calls) -> str:
+    """Return what the calls cost, with a comma in front; empty where a price is not known."""
     prices = calls.budget.prices
     if not calls.tokens or set(calls.tokens) - set(prices):
         return ""
     return ", " + format(calls.spent.usd(prices), ".2f") + " USD"
 
 
-def repaired(calls: Calls) -> Iterator[str]:
-    """Yield how many replies could not be used as they came; nothing where all could."""
+def repair_counts(calls: Calls) -> Iterator[str]:
+    """Yield a line counting the replies that had to be requested again, if there are any."""
     if count := calls.repairs["replies"]:
-        ways = ", ".join(f"{n} {said}" for way, said in WAYS.items() if (n := calls.repairs[way]))
-        yield f"replies asked again: {count} ({ways})"
+        ways = ", ".join(
+            f"{n} {wording}" for way, wording in REPAIRS.items() if (n := calls.repairs[way])
+        )
+        yield f"replies requested again: {count} ({ways})"
+
+
+def label_changes(done: Evaluation) -> Iterator[str]:
+    """Yield a line each for scores kept or withheld, runs left unchanged, and labels dropped."""
+    kept: Counter[str] = Counter()
+    withheld = 0
+    for outcome in done.runs.values():
+        if outcome.unchanged:
+            continue
+        values = {cell_key(score): score.value for score in outcome.scores}
+        for score in outcome.new_scores:
+            value = values.get(cell_key(score))
+            if score.status in LOST and value is not None:
+                kept[score.status] += 1
+            withheld += value is None and score.value is not None
+    if kept:
+        counts = ", ".join(f"{count} {reason}" for reason, count in sorted(kept.items()))
+        yield (
+            f"kept: {kept.total()} scores of an earlier evaluation, as this one has no value for "
+            f"them ({counts})"
+        )
+    if withheld:
+        yield (
+            f"withheld: {withheld} scores. The extracted claims changed, so older labels no longer "
+            "match; re-evaluate all claim-based metrics together"
+        )
+    for run, outcome in done.runs.items():
+        if outcome.unchanged:
+            yield f"{run}: kept its previous labels: too many of the new ones failed (most_unread)"
+    if dropped := sum(outcome.dropped for outcome in done.runs.values()):
+        yield (
+            f"dropped: {dropped} labels made under the judge's earlier settings that this "
+            "evaluation did not ask for again"
+        )
+
+
+def budget_end(done: Evaluation) -> Iterator[str]:
+    """Yield a line saying that the budget ended the evaluation and how to resume, if it did."""
+    missing = [score for score in done.judge_scores if score.status is Status.BUDGET]
+    if missing:
+        budget = done.calls.budget
+        limits = {name: getattr(budget, name) for name in ("calls", "tokens", "usd", "minutes")}
+        set_to = [f"budget.{name}={most:g}" for name, most in limits.items() if most is not None]
+        yield (
+            f"budget spent: {len(missing)} of {len(done.judge_scores)} cells are incomplete "
+            "(requests already in flight are still billed); "
+            f"raise {' or '.join(set_to)} and run the same command to resume: it asks only for "
+            "these"
+        )
 
 
 def check_unread(done: Evaluation, most: float) -> None:
-    """Raise EndpointError where more than this share of the cells asked for came to nothing.
+    """Raise EndpointError where the judge failed for more than this share of the cells asked for.
 
-    A cell counts also where an earlier score stands in it; so does a run whose labels could not
-    be replaced. A budget that is spent is no failure: it ends the evaluation as it was asked to.
+    A cell counts even if an earlier score is kept in it; so does a run whose labels could not be
+    replaced. A spent budget is no failure: it ends the evaluation as it was asked to.
     """
-    failed, asked_for = sum(score.status in FAILED for score in done.judged), len(done.judged)
-    what = "cells"
-    if not asked_for:  # every answer was cut, so labels are all there is
-        (failed, asked_for), what = done.labels, "labels"
-    if failed > most * asked_for or any(outcome.failed for outcome in done.runs.values()):
+    scores = done.judge_scores
+    failed, asked, unit = sum(score.status in FAILED for score in scores), len(scores), "cells"
+    if not asked:  # every answer was truncated, so labels are all there is
+        failed, asked, unit = done.labels_failed, done.labels_asked, "labels"
+    if failed > most * asked or any(outcome.failed for outcome in done.runs.values()):
         raise EndpointError(
-            f"the judge gave no usable reply for {failed} of {asked_for} {what} "
-            f"(most_unread={most:g} is allowed); "
+            f"the judge gave no usable reply for {failed} of {asked} {unit} "
+            f"(allowed: most_unread={most:g}); "
             + (f"mostly: {done.failure}" if done.failure else "see python -m harness.doctor")
         )

@@ -1,114 +1,152 @@
-"""What there is to grade, and what a grader is shown beside one answer or caption."""
+"""A grader's desk: the queue of what is left to grade, and what is shown beside each item."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import hashlib
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Generic
 
-from harness.grade.evidence_pages import Pages, Place, places_of
-from harness.grade.queue import Queue, ticket
-from harness.metrics import METRICS, assemble
-from harness.questions import (
-    CaptionGrade,
-    Subject,
-    question_sha256,
-    read_testset,
-    response_sha256,
-    select,
-)
+from harness.grade.evidence_pages import EvidencePages, QuotedPage, quoted_pages
+from harness.grade.session import GivenAnswer, GivenCaption
+from harness.questions import CaptionGrade, Gradebook, Subject, is_of_edition, subject_of
 from harness.questions.grades import G
-from harness.records import Grade, Question, Response
+from harness.records import Grade
 from harness.render.plain import plain
-from harness.store import Run
+from harness.store.provenance import now
 
 
 @dataclass(frozen=True, slots=True)
-class GivenAnswer:
-    """A text that answers a question; which variants gave it is left out on purpose."""
+class Act(Generic[G]):
+    """One action of the grader: a grade or a skip."""
 
-    question: Question
-    text: str
-    response: Response
-    """One of the rows that hold it."""
+    about: Subject
+    grade: G | None
+    """None for a skip."""
+
+
+class Queue(Generic[G]):
+    """What one grader has left to grade. Every grade is on disk when a method returns."""
+
+    def __init__(
+        self,
+        book: Gradebook[G],
+        subjects: Collection[Subject],
+        grader: str,
+        policy: str | None = None,
+        disputes: Collection[Subject] = (),
+        editions: Mapping[Subject, str] | None = None,
+    ) -> None:
+        """Start, or resume where this grader stopped.
+
+        Args:
+            book: Where the grades are kept.
+            subjects: What there is to grade.
+            grader: Who grades; each grader has their own order.
+            policy: The rule that is kept with each grade.
+            disputes: Offered first, even if this grader has graded them before.
+            editions: Subject -> `question_sha256`, which is kept with each grade. What was graded
+                by another edition of the question is offered again, before the rest.
+        """
+        self.book: Gradebook[G] = book
+        self.grader = grader
+        self.policy = policy
+        self.order = shuffled(subjects, grader)
+        self.disputes = frozenset(disputes) & set(self.order)
+        self.editions = editions or {}
+        known = set(self.order)
+        mine = [one for one in book.read() if one.grader == grader and subject_of(one) in known]
+        outdated = [one for one in mine if not self.is_current(one)]
+        self.edited = frozenset(subject_of(one) for one in outdated)
+        """What this grader graded by a question or reference that was edited since."""
+        mine = [one for one in mine if one not in outdated]
+        self.acts: list[Act[G]] = [Act(subject_of(one), one) for one in mine]
+        """All actions, the last at the end; those of earlier sessions first."""
+        self.before = len(self.acts)
+        """The number of actions of earlier sessions."""
+        self.returned: Subject | None = None
+        """What the last undo has brought back."""
 
     @property
-    def about(self) -> Subject:
-        """What a grade of it is kept under."""
-        return self.question.id, response_sha256(self.text)
+    def graded(self) -> set[Subject]:
+        """What this grader has graded."""
+        return {act.about for act in self.acts if act.grade is not None}
 
     @property
-    def edition(self) -> str:
-        """What a grade of it says that it was given by."""
-        return question_sha256(self.question)
+    def due(self) -> list[Subject]:
+        """What is left, the next first: the last undo, second looks, the rest, then the skipped."""
+        this_session = self.acts[self.before :]
+        looked_at = {act.about for act in this_session if act.grade is not None}
+        graded = self.graded
+        again = (self.disputes - looked_at) | (self.edited - graded)
+        skipped = {act.about: n for n, act in enumerate(this_session) if act.grade is None}
+
+        def place(about: Subject) -> tuple[bool, int, bool]:
+            return about != self.returned, skipped.get(about, -1), about not in again
+
+        left = [about for about in self.order if about in again or about not in graded]
+        if self.returned is not None and self.returned not in left:
+            left.append(self.returned)
+        return sorted(left, key=place)
 
     @property
-    def proposal(self) -> int | None:
-        """What `answer_match` makes of it: 1, 0, or None where it cannot tell."""
-        scored = METRICS["answer_match"].score(assemble(self.response, self.question, []))
-        return None if scored.value is None else int(scored.value)
-
-
-@dataclass(frozen=True, slots=True)
-class GivenCaption:
-    """What a captioner said about a picture."""
-
-    figure: str
-    page: int | None
-    image_sha256: str
-    text: str
-    picture: Path
+    def last(self) -> Act[G] | None:
+        """The last action of this session."""
+        return self.acts[-1] if len(self.acts) > self.before else None
 
     @property
-    def about(self) -> Subject:
-        """What a grade of it is kept under."""
-        return self.image_sha256, response_sha256(self.text)
+    def again(self) -> frozenset[Subject]:
+        """What is left for a second look: disputes, and what was graded before an edit."""
+        return (self.disputes | self.edited) & set(self.due)
+
+    def is_current(self, grade: G) -> bool:
+        """Say whether a grade was given by the question and reference as they are now."""
+        return not isinstance(grade, Grade) or is_of_edition(
+            grade, self.editions.get(subject_of(grade))
+        )
+
+    def grade(self, about: Subject, value: int | None, note: str | None) -> None:
+        """Save a grade: 1 right, 0 wrong, None unclear."""
+        edition = {"question_sha256": self.editions[about]} if about in self.editions else {}
+        grade = self.book.kind(*about, value, self.grader, now(), note, self.policy, **edition)
+        self.book.add([grade])
+        self._append(Act(about, grade))
+
+    def skip(self, about: Subject) -> None:
+        """Put a subject behind all others, for this session."""
+        self._append(Act(about, None))
+
+    def _append(self, act: Act[G]) -> None:
+        self.acts.append(act)
+        self.returned = None
+
+    def undo(self) -> None:
+        """Take back the last action and offer its subject again; without any, do nothing.
+
+        Grades of earlier sessions can be taken back too.
+        """
+        if not self.acts:
+            return
+        act = self.acts.pop()
+        if act.grade is not None:
+            self.book.take_back(act.grade)
+        self.before = min(self.before, len(self.acts))
+        self.returned = act.about
 
 
-def answers_of(
-    runs: Sequence[Run], ids: Sequence[str] = (), limit: int | None = None
-) -> dict[Subject, GivenAnswer]:
-    """Return every answer of the runs, equal ones once; what failed has no answer to grade.
+def shuffled(subjects: Iterable[Subject], grader: str) -> list[Subject]:
+    """Return the subjects in an order that looks random and is the same whenever a grader starts.
 
-    An answer to an older edition of its question is left out: nobody reports it any more.
-    `ids` and `limit` choose among the questions, as in every stage.
+    An answer that is collected later is inserted among the others and moves none of them.
+
+    >>> some = [("q1", "a"), ("q1", "b"), ("q2", "c")]
+    >>> shuffled(some, "ann") == shuffled(some[::-1], "ann")
+    True
     """
-    newest_last = sorted(runs, key=lambda run: str(run.facts().get("ended")))
-    carried = {run: {q.id: q for q in read_testset(run.path).questions} for run in newest_last}
-    newest = {name: q for questions in carried.values() for name, q in questions.items()}
-    chosen = {question.id: question for question in select(list(newest.values()), ids, limit)}
-    found: dict[Subject, GivenAnswer] = {}
-    for run in runs:
-        for row in run.responses():
-            question = chosen.get(row.question_id)
-            if row.response is None or question is None:
-                continue
-            if question_sha256(carried[run][question.id]) == question_sha256(question):
-                answer = GivenAnswer(question, row.response, row)
-                found.setdefault(answer.about, answer)
-    return found
+    return sorted(subjects, key=lambda about: ticket(about, grader))
 
 
-def editions(answers: Iterable[GivenAnswer]) -> dict[str, str]:
-    """Return question id -> the edition of it that is asked now."""
-    return {answer.question.id: answer.edition for answer in answers}
-
-
-def captions_of(runs: Sequence[Run]) -> dict[Subject, GivenCaption]:
-    """Return every caption that the indices of the runs were told, equal ones once."""
-    found: dict[Subject, GivenCaption] = {}
-    for run in runs:
-        for row in run.captions():
-            if not row["text"]:
-                continue
-            caption = GivenCaption(
-                figure=row["figure"],
-                page=row["page"],
-                image_sha256=row["image_sha256"],
-                text=row["text"],
-                picture=run.path / "figures" / Path(row["picture"]).name,
-            )
-            found.setdefault(caption.about, caption)
-    return found
+def ticket(about: Subject, grader: str) -> str:
+    """Return a name for a subject that does not reveal it."""
+    return hashlib.sha256("\0".join((grader, *about)).encode("utf-8", "replace")).hexdigest()
 
 
 @dataclass
@@ -122,7 +160,7 @@ class Desk(Generic[G]):
         self.tickets: dict[str, Subject] = {ticket(a, grader): a for a in self.queue.order}
 
     def now(self) -> dict[str, Any]:
-        """Return what is to be graded next, how far it is, and what was done last."""
+        """Return the next item, the progress, and the last action."""
         due = self.queue.due
         last = self.queue.last
         return {
@@ -146,39 +184,41 @@ class Desk(Generic[G]):
         """Return a subject as the page shows it."""
         return {
             "ticket": ticket(about, self.queue.grader),
-            "disputed": about in self.queue.disputed,
+            "disputed": about in self.queue.disputes,
             "edited": about in self.queue.edited - self.queue.graded,
-            **self.shown(about),
+            **self.content(about),
         }
 
-    def shown(self, about: Subject) -> Mapping[str, Any]:
+    def content(self, about: Subject) -> Mapping[str, Any]:
         """Return the texts and pictures of a subject."""
         raise NotImplementedError
 
     def proposal(self, about: Subject) -> int | None:
-        """Return what a rule makes of a subject, None where none can tell."""
+        """Return the grade that a rule would give; None without one."""
         return None
 
     def picture(self, name: str) -> bytes | None:
-        """Return the PNG of that name, None where no subject has one."""
+        """Return the PNG of that name; None for an unknown name."""
         raise NotImplementedError
 
 
 @dataclass
 class AnswerDesk(Desk[Grade]):
-    """Answers, held against the reference and the pages that it stands on."""
+    """Answers, beside the reference and the pages that are its evidence."""
 
     answers: Mapping[Subject, GivenAnswer]
-    pages: Pages
+    pages: EvidencePages
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        places = {place for a in self.answers.values() for place in places_of(a.question.evidence)}
+        places = {
+            place for a in self.answers.values() for place in quoted_pages(a.question.evidence)
+        }
         drawable = sorted(place for place in places if self.pages.file(place[0]) is not None)
-        self.names: dict[Place, str] = {place: str(n) for n, place in enumerate(drawable)}
+        self.names: dict[QuotedPage, str] = {place: str(n) for n, place in enumerate(drawable)}
 
-    def shown(self, about: Subject) -> Mapping[str, Any]:
-        """Return question, reference, evidence and answer; nothing tells whose answer it is."""
+    def content(self, about: Subject) -> Mapping[str, Any]:
+        """Return question, reference, evidence and answer; nothing reveals whose answer it is."""
         answer = self.answers[about]
         question = answer.question
         return {
@@ -192,29 +232,29 @@ class AnswerDesk(Desk[Grade]):
                     "quotes": [plain(quote) for quote in quotes],
                     "picture": self.names.get((document, page, quotes)),
                 }
-                for document, page, quotes in places_of(question.evidence)
+                for document, page, quotes in quoted_pages(question.evidence)
             ],
             "answer": plain(answer.text),
         }
 
     def proposal(self, about: Subject) -> int | None:
-        """Return what `answer_match` makes of an answer."""
+        """Return the grade of an answer by `answer_match`."""
         return self.answers[about].proposal
 
     def picture(self, name: str) -> bytes | None:
-        """Return a page that some evidence names."""
+        """Return the picture of a page that is evidence."""
         places = [place for place, number in self.names.items() if number == name]
         return self.pages.picture(*places[0]) if places else None
 
 
 @dataclass
 class CaptionDesk(Desk[CaptionGrade]):
-    """Captions, held against their pictures."""
+    """Captions, beside their pictures."""
 
     captions: Mapping[Subject, GivenCaption]
 
-    def shown(self, about: Subject) -> Mapping[str, Any]:
-        """Return the caption and where its picture is."""
+    def content(self, about: Subject) -> Mapping[str, Any]:
+        """Return the caption and the name of its picture."""
         caption = self.captions[about]
         return {
             "figure": plain(caption.figure),

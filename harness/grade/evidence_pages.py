@@ -1,4 +1,4 @@
-"""Pages of the corpus as pictures, with the quoted words marked."""
+"""Evidence pages: pages of the corpus as pictures, with the quotes marked."""
 
 import io
 import logging
@@ -9,36 +9,38 @@ from pathlib import Path
 from typing import Any
 
 from harness.records import EvidencePlace
-from harness.text import stem
+from harness.text import document_name
 
 log = logging.getLogger(__name__)
 
 SCALE = 1.6
-"""Pixels a point: 115 dpi, at which a table's figures can be read."""
+"""Pixels per point: 115 dpi, at which the digits of a table are legible."""
 LONGEST_SIDE = 2400
-"""Pixels; a poster is shown smaller."""
+"""Pixels; a larger page is scaled down."""
 MARK = (255, 226, 77)
 
-Place = tuple[str, int, tuple[str, ...]]
-"""Document, page, and the quotes that stand on it."""
+QuotedPage = tuple[str, int, tuple[str, ...]]
+"""Document, page, and the quotes on it."""
 
 
-class Pages:
-    """The pages of a corpus. One that cannot be drawn is None, never an error.
+class EvidencePages:
+    """The pages of a corpus as pictures. A page that cannot be drawn is None, never an error.
 
-    pdfium may be in one thread at a time only: so may an object of this class.
+    pdfium may be used by one thread at a time only, and so may an object of this class.
     """
 
     def __init__(self, files: Mapping[str, Path]) -> None:
-        self.files = {stem(n): file for n, file in files.items() if file.suffix.lower() == ".pdf"}
+        self.files = {
+            document_name(n): file for n, file in files.items() if file.suffix.lower() == ".pdf"
+        }
         self.picture = lru_cache(maxsize=64)(self.draw)
 
     def file(self, document: str) -> Path | None:
-        """Return the file of a document, which evidence may name with folder and ending."""
-        return self.files.get(stem(document))
+        """Return the file of a document, which evidence may name with folder and extension."""
+        return self.files.get(document_name(document))
 
     def draw(self, document: str, page: int, quotes: tuple[str, ...] = ()) -> bytes | None:
-        """Return a page as PNG, the quotes marked where they are found."""
+        """Return a page as PNG, with the quotes marked that are found on it."""
         from pypdfium2 import PdfDocument, PdfiumError
 
         file = self.file(document)
@@ -50,7 +52,7 @@ class Pages:
             log.warning("%s: no picture of page %d (%s)", file, page, error)
             return None
         try:
-            return drawn(opened[page - 1], quotes) if 0 < page <= len(opened) else None
+            return page_png(opened[page - 1], quotes) if 0 < page <= len(opened) else None
         except PdfiumError as error:
             log.warning("%s: no picture of page %d (%s)", file, page, error)
             return None
@@ -58,7 +60,7 @@ class Pages:
             opened.close()
 
 
-def drawn(page: Any, quotes: Sequence[str]) -> bytes:
+def page_png(page: Any, quotes: Sequence[str]) -> bytes:
     """Return an open page as PNG."""
     from PIL import Image, ImageChops
 
@@ -71,14 +73,14 @@ def drawn(page: Any, quotes: Sequence[str]) -> bytes:
         corners = (left - 1, height - top - 1, right + 1, height - bottom + 1)
         marks.paste(MARK, tuple(round(corner * scale) for corner in corners))
     content = io.BytesIO()
-    ImageChops.multiply(picture, marks).save(content, "PNG")  # as a felt pen: what is black stays
+    ImageChops.multiply(picture, marks).save(content, "PNG")  # as a highlighter: black stays black
     return content.getvalue()
 
 
 def boxes_of(text: Any, quote: str) -> list[tuple[float, float, float, float]]:
-    """Return left, bottom, right, top of each line of a quote; none where it is not found.
+    """Return left, bottom, right, top of each line of a quote; empty if it is not found.
 
-    Line ends and blanks do not count: a quote may run over several lines of the page.
+    White space does not count: a quote may run over several lines of the page.
     """
     written = text.get_text_range()
     places = [place for place, character in enumerate(written) if not character.isspace()]
@@ -90,8 +92,8 @@ def boxes_of(text: Any, quote: str) -> list[tuple[float, float, float, float]]:
     return [text.get_rect(n) for n in range(text.count_rects(first, last - first + 1))]
 
 
-def places_of(evidence: Sequence[EvidencePlace]) -> list[Place]:
-    """Return each page that the evidence names, with the quotes on it, in their order."""
+def quoted_pages(evidence: Sequence[EvidencePlace]) -> list[QuotedPage]:
+    """Return each page that the evidence names, with its quotes, in their order."""
     found: dict[tuple[str, int], tuple[str, ...]] = {}
     for place in evidence:
         quotes = found.get((place.document, place.page), ())

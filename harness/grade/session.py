@@ -1,35 +1,82 @@
-"""What is graded, by whom, and where it is kept."""
+"""A grading session: who grades, the answers and captions to grade, and the files of grades."""
 
 import getpass
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from harness.config.composition import Composition
 from harness.config.paths import study_path, testset_folder
-from harness.config.schema import Grade as Settings
+from harness.config.schema import GradeSettings
 from harness.errors import ConfigError
-from harness.grade.desk import (
-    GivenAnswer,
-    GivenCaption,
-    answers_of,
-    captions_of,
-    editions,
+from harness.metrics import METRICS, assemble
+from harness.questions import (
+    CaptionGrade,
+    Gradebook,
+    Subject,
+    current_grades,
+    question_sha256,
+    read_testset,
+    response_sha256,
+    select,
 )
-from harness.questions import CaptionGrade, Gradebook, Subject, folded, still_meant
 from harness.questions.grades import G
-from harness.records import Grade
+from harness.records import Grade, Question, Response
 from harness.store import Run, chosen_runs
-from harness.studies.graders import machines
+from harness.studies.graders import model_names
+from harness.text import fold_name
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Sitting:
-    """All that a call of the command works on."""
+class GivenAnswer:
+    """An answer to a question; which variants gave it is left out on purpose."""
 
-    settings: Settings
+    question: Question
+    text: str
+    response: Response
+    """One of the rows that have this text."""
+
+    @property
+    def about(self) -> Subject:
+        """The key of its grades."""
+        return self.question.id, response_sha256(self.text)
+
+    @property
+    def edition(self) -> str:
+        """The edition of its question, which is kept with a grade."""
+        return question_sha256(self.question)
+
+    @property
+    def proposal(self) -> int | None:
+        """The score by `answer_match`: 1, 0, or None where it is NA."""
+        scored = METRICS["answer_match"].score(assemble(self.response, self.question, []))
+        return None if scored.value is None else int(scored.value)
+
+
+@dataclass(frozen=True, slots=True)
+class GivenCaption:
+    """A captioner's text about a picture."""
+
+    figure: str
+    page: int | None
+    image_sha256: str
+    text: str
+    picture: Path
+
+    @property
+    def about(self) -> Subject:
+        """The key of its grades."""
+        return self.image_sha256, response_sha256(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class GradingSession:
+    """All that one call of the command works on."""
+
+    settings: GradeSettings
     how: Composition
     grader: str
     runs: tuple[Run, ...]
@@ -39,27 +86,27 @@ class Sitting:
     caption_grades: Gradebook[CaptionGrade]
 
     @property
-    def no_witnesses(self) -> frozenset[str]:
+    def model_names(self) -> frozenset[str]:
         """Names whose grades are no evidence about this study's metrics."""
-        return machines(self.runs, self.settings.judge.label)
+        return model_names(self.runs, self.settings.judge.label)
 
-    def counting(self, book: Gradebook[G]) -> list[G]:
-        """Return the grades of a book without those that an edit has made void, which are told."""
-        return still_meant(book.read(), editions(self.answers.values()))
+    def current_grades(self, book: Gradebook[G]) -> list[G]:
+        """Return the grades of a book without outdated ones, of which a warning is logged."""
+        return current_grades(book.read(), editions(self.answers.values()))
 
     def command(self, words: str = "") -> str:
         """Return a command on this study, ready to paste."""
         return " ".join(["python -m harness.grade", self.how.study_words, *words.split()])
 
 
-def sitting(settings: Settings, how: Composition) -> Sitting:
-    """Return what the settings ask for, having read the runs."""
-    grader = user() if settings.grader is None else settings.grader.strip()
+def open_session(settings: GradeSettings, how: Composition) -> GradingSession:
+    """Return the session that the settings ask for, having read the runs."""
+    grader = user_name() if settings.grader is None else settings.grader.strip()
     if not grader:
         raise ConfigError("grader= is empty: say who grades, grader=ann")
     runs = tuple(chosen_runs(study_path(settings), settings.runs))
     folder = testset_folder(settings.study.testset)
-    return Sitting(
+    return GradingSession(
         settings=settings,
         how=how,
         grader=grader,
@@ -71,30 +118,77 @@ def sitting(settings: Settings, how: Composition) -> Sitting:
     )
 
 
-def user() -> str:
-    """Return the name that one is logged in under."""
+def user_name() -> str:
+    """Return the name of the logged-in user."""
     try:
         return getpass.getuser()
     except (OSError, KeyError):  # a container may run under a number that has no name
-        raise ConfigError("nobody is logged in here: say who grades, grader=ann") from None
+        raise ConfigError("the user has no login name: say who grades, grader=ann") from None
 
 
-def check_person(at: Sitting) -> None:
-    """Raise where the grader is called as the study's judge or generator."""
-    if folded(at.grader) in map(folded, at.no_witnesses):
+def answers_of(
+    runs: Sequence[Run], ids: Sequence[str] = (), limit: int | None = None
+) -> dict[Subject, GivenAnswer]:
+    """Return the distinct answers of the runs; failed questions have none.
+
+    Answers to an older edition of a question are left out, as no report uses them any more.
+    `ids` and `limit` choose among the questions, as in every stage.
+    """
+    newest_last = sorted(runs, key=lambda run: str(run.facts().get("ended")))
+    carried = {run: {q.id: q for q in read_testset(run.path).questions} for run in newest_last}
+    newest = {name: q for questions in carried.values() for name, q in questions.items()}
+    chosen = {question.id: question for question in select(list(newest.values()), ids, limit)}
+    found: dict[Subject, GivenAnswer] = {}
+    for run in runs:
+        for row in run.responses():
+            question = chosen.get(row.question_id)
+            if row.response is None or question is None:
+                continue
+            if question_sha256(carried[run][question.id]) == question_sha256(question):
+                answer = GivenAnswer(question, row.response, row)
+                found.setdefault(answer.about, answer)
+    return found
+
+
+def editions(answers: Iterable[GivenAnswer]) -> dict[str, str]:
+    """Return question id -> its current edition."""
+    return {answer.question.id: answer.edition for answer in answers}
+
+
+def captions_of(runs: Sequence[Run]) -> dict[Subject, GivenCaption]:
+    """Return the distinct captions in the indexes of the runs."""
+    found: dict[Subject, GivenCaption] = {}
+    for run in runs:
+        for row in run.captions():
+            if not row["text"]:
+                continue
+            caption = GivenCaption(
+                figure=row["figure"],
+                page=row["page"],
+                image_sha256=row["image_sha256"],
+                text=row["text"],
+                picture=run.path / "figures" / Path(row["picture"]).name,
+            )
+            found.setdefault(caption.about, caption)
+    return found
+
+
+def check_grader(session: GradingSession) -> None:
+    """Raise where the grader has the name of the study's judge or generator."""
+    if fold_name(session.grader) in map(fold_name, session.model_names):
         raise ConfigError(
-            f"grader={at.grader} is this study's judge or generator: its grades would be no "
+            f"grader={session.grader} is this study's judge or generator: its grades would be no "
             "evidence about its own metrics; give grader=<your name>"
         )
 
 
-def warn_of_machines(at: Sitting, grades: Sequence[Grade | CaptionGrade]) -> None:
-    """Say that grades taken in will not count, where a judge or generator gave them."""
-    names = set(map(folded, at.no_witnesses))
+def warn_of_model_grades(session: GradingSession, grades: Sequence[Grade | CaptionGrade]) -> None:
+    """Warn of grades by a judge or generator, which will not count."""
+    names = set(map(fold_name, session.model_names))
     for grader in dict.fromkeys(grade.grader for grade in grades):
-        if folded(grader) in names:
+        if fold_name(grader) in names:
             log.warning(
-                "'%s' is this study's judge or generator: its grades are kept, and are no "
-                "evidence about metrics in the report",
+                "'%s' is this study's judge or generator: its grades are kept, but the report "
+                "does not use them as evidence about metrics",
                 grader,
             )

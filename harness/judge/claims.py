@@ -1,19 +1,19 @@
 """What is made of the claims that a model gives: repeats and echoes leave, and are counted."""
 
 import re
-import unicodedata
 from collections.abc import Sequence
 
 from harness.judge.jobs import JobAnswer
 from harness.judge.overlap_judge import coverage, pieces
 from harness.records import Status
+from harness.text import HAN, KANA, claim_key
 
 ECHO = 0.6
 """A claim is an echo when the prompt's example holds so much of it, and twice what the text
 holds."""
 
-_KANA = re.compile(r"[\u3041-\u30ff]")
-_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
+_KANA = re.compile(f"[{KANA}]")
+_HAN = re.compile(f"[{HAN}]")
 _LATIN = re.compile(r"[A-Za-z]")
 
 
@@ -30,7 +30,7 @@ def tidy(claims: Sequence[str], text: str, example: str) -> JobAnswer:
     """
     distinct: dict[str, str] = {}
     for claim in claims:
-        if key := _key(claim):
+        if key := claim_key(claim):
             distinct.setdefault(key, claim.strip())
     kept = [claim for claim in distinct.values() if not _echo(claim, text, example)]
     echoes = len(distinct) - len(kept)
@@ -42,16 +42,6 @@ def tidy(claims: Sequence[str], text: str, example: str) -> JobAnswer:
     if counts and kept:
         notes[0] = "; ".join(filter(None, [*counts, notes[0]]))
     return JobAnswer(texts=tuple(kept), reasons=tuple(notes))
-
-
-def _key(claim: str) -> str:
-    """Return the claim without case, width, spaces and its stop; empty where it says nothing.
-
-    >>> _key("高 １．５ 公尺。"), _key("...")
-    ('高1.5公尺', '')
-    """
-    plain = "".join(unicodedata.normalize("NFKC", claim).casefold().split()).strip(".。!;,、")
-    return plain if any(c.isalnum() for c in plain) else ""
 
 
 def _echo(claim: str, text: str, example: str) -> bool:

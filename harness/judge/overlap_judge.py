@@ -1,7 +1,6 @@
 """The embedded judge: no language model, but shared pieces of text. A baseline."""
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,14 +12,13 @@ from harness.judge.jobs import Job, JobAnswer
 from harness.llm import Calls
 from harness.metrics import is_refusal
 from harness.records import Status
-from harness.text import CJK, sentences
+from harness.text import CITATION, HAN_KANA, fold, sentences, shortest_number
 
 STEM = 5
 """Characters kept of a Latin word: "increases" and "increased" are one piece."""
 
-_CITATION = re.compile(r"\[\d+(?:\s*[,-]\s*\d+)*\]")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_TOKEN = re.compile(rf"[{CJK}]+|\d+(?:\.\d+)?|[^\W\d_{CJK}]+")
+_TOKEN = re.compile(rf"[{HAN_KANA}]+|\d+(?:\.\d+)?|[^\W\d_{HAN_KANA}]+")
 _FUNCTION_WORDS = frozenset(
     """a about after again all also an and any are as at be been before being between both but by
     can could did do does during each for from further had has have he her him his how however if
@@ -42,11 +40,11 @@ def pieces(text: str) -> tuple[str, ...]:
     ('塔高', '27', '公尺', 'tower', 'cost', '1200')
     """
     found: list[str] = []
-    plain = unicodedata.normalize("NFKC", _CITATION.sub("", text)).casefold()
+    plain = fold(CITATION.sub("", text))
     for token in _TOKEN.findall(_THOUSANDS.sub("", plain)):
         if token[0].isdecimal():
-            found.append(_by_value(token))
-        elif re.match(f"[{CJK}]", token):
+            found.append(shortest_number(token))
+        elif re.match(f"[{HAN_KANA}]", token):
             found += [token[i : i + 2] for i in range(len(token) - 1)] or [token]
         elif token not in _FUNCTION_WORDS:
             found.append(token[:STEM])
@@ -86,13 +84,6 @@ def coverage(wanted: Sequence[str], present: Sequence[str], stretch: int | None 
             first += 1
         best = max(best, len(inside))
     return best / len(distinct)
-
-
-def _by_value(number: str) -> str:
-    """Return 2.40 as 2.4 and 007 as 7."""
-    whole, _, part = number.partition(".")
-    part = part.rstrip("0")
-    return (whole.lstrip("0") or "0") + (f".{part}" if part else "")
 
 
 RULES = 2

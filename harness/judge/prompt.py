@@ -15,6 +15,7 @@ from harness.errors import ConfigError, unknown
 from harness.judge.checks import CheckKind
 from harness.judge.jobs import Job
 from harness.llm import Message
+from harness.text import fold_name
 
 FOLDER = Path(__file__).parent / "prompts"
 
@@ -149,8 +150,8 @@ def language(name: str) -> str:
     ...
     harness.errors.ConfigError: unknown judge language 'klingon'; known: en, ja, zh_hans, zh_hant
     """
-    spelling = name.strip().casefold().replace("_", "-")
+    spelling = fold_name(name).replace("_", "-")
     for known in languages():
-        if spelling in (known.casefold().replace("_", "-"), *ALIASES.get(known, ())):
+        if spelling in (fold_name(known).replace("_", "-"), *ALIASES.get(known, ())):
             return known
     raise ConfigError(unknown(name, languages(), "judge language"))

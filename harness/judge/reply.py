@@ -21,7 +21,6 @@ What is accepted as what was asked for, and nothing else:
 import json
 import math
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from typing import Any
 
 from harness.judge.json_repair import JsonRepairer
 from harness.records import Status
+from harness.text import fold
 
 Schema = Mapping[str, Any]
 
@@ -212,7 +212,7 @@ _FITS: dict[str, Callable[[object, Schema, str], Any]] = {
 def _as_number(value: object) -> int | float | None:
     """Return the number that a value is or spells; a truth value is none."""
     if isinstance(value, str):
-        spelled = unicodedata.normalize("NFKC", value).strip()
+        spelled = fold(value).strip()
         if not _NUMBER.fullmatch(spelled):
             return None
         return float(spelled) if "." in spelled else int(spelled)
@@ -224,7 +224,7 @@ def _plain(value: object) -> str:
     number = _as_number(value)
     if number is not None and number == int(number):
         return str(int(number))
-    word = unicodedata.normalize("NFKC", str(value)).casefold().strip(_DECORATION)
+    word = fold(str(value)).strip(_DECORATION)
     return _BETWEEN.sub(" ", word)
 
 

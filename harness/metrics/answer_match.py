@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from harness.metrics.numerals import to_digits
+from harness.text import CHARACTER_TOKENS, CITATION, fold, shortest_number
 
 TWO_WAYS = str.maketrans(
     "內臺戶戸溫產說爲衞羣裏綫峯啓眞稅銳脫閱悅值黃靑錄淸緖步歲卽旣强册−‐",
@@ -27,20 +28,14 @@ TWO_WAYS = str.maketrans(
 ENDINGS = frozenset(("s", "es", "d", "ed", "ing"))
 """What may follow an accepted word of three letters or more: case finds cases."""
 
-CITATION = re.compile(r"\[[0-9]+(?:\s*[,-]\s*[0-9]+)*\]")
-
-# Scripts without spaces between words: each character is a token of its own.
-_UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u30fa\u30fc-\u30ff"
-    "\u31f0-\u31ff\u3400-\u9fff\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
-)
 # A point belongs to a number only where one follows alone: 3.1.2 is three numbers, not 3.1.
 _WHOLE = r"(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9]+)"
 _POINT_FIRST = r"(?<![\w.])\.[0-9]+(?!\.?[0-9])"
 # A hyphen is a minus only where no range or name can end before it: not in 1月-3月, covid-19.
 _MINUS = r"(?:(?<![0-9a-z)\]%])(?<![0-9].)-)?"
 _NUMBER = rf"{_MINUS}(?:(?<![0-9]\.){_WHOLE}\.[0-9]+(?!\.?[0-9])|{_WHOLE}|{_POINT_FIRST})"
-_TOKEN = rf"(?s)(?P<number>{_NUMBER})|[{_UNSPACED}]|(?P<word>[^\W\d_{_UNSPACED}]+)|[%‰°$€£¥+#]"
+_WORD = rf"[^\W\d_{CHARACTER_TOKENS}]+"
+_TOKEN = rf"(?s)(?P<number>{_NUMBER})|[{CHARACTER_TOKENS}]|(?P<word>{_WORD})|[%‰°$€£¥+#]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +96,7 @@ def tokens(text: str, every_numeral: bool = False) -> Tokens:
         if found["number"]:
             if found.start() == word_end:
                 glued.add(len(words))
-            words.append(_by_value(found["number"]))
+            words.append(shortest_number(found["number"]))
         else:
             words.append(found[0])
             word_end = found.end() if found["word"] else -1
@@ -132,7 +127,7 @@ def _plain(text: str) -> str:
     """Return the text in one width and case, without what cannot be seen."""
     # A full-width comma parts thousands only between full-width digits: 第３，100 人.
     parted = re.sub("，(?![０-９]{3})", "， ", text)
-    plain = unicodedata.normalize("NFKC", "".join(map(_character, parted))).casefold()
+    plain = fold("".join(map(_character, parted)))
     return CITATION.sub(" ", unicodedata.normalize("NFKC", plain).translate(TWO_WAYS))
 
 
@@ -147,12 +142,3 @@ def _character(character: str) -> str:
     if numeric and unicodedata.normalize("NFKC", character) != character:
         return f" {character} "
     return character
-
-
-def _by_value(number: str) -> str:
-    """Return the shortest form: no separators, no zeros that change nothing, no minus zero."""
-    minus, digits = number.startswith("-"), number.lstrip("-").replace(",", "")
-    whole, _, decimals = digits.partition(".")
-    decimals = decimals.rstrip("0")
-    value = (whole.lstrip("0") or "0") + (f".{decimals}" if decimals else "")
-    return f"-{value}" if minus and value != "0" else value

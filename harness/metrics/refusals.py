@@ -11,9 +11,8 @@ compiled on first use: that takes longer than all imports of this package.
 """
 
 import re
-import unicodedata
 
-from harness.metrics.answer_match import CITATION
+from harness.text import CITATION, HIRAGANA, fold, statements
 
 SIMPLIFIED = str.maketrans(
     "并没资讯说记载写给显数据无寻关对应该为约认这处仅涵盖请议问询规现实个语档图节献来源试谢里类录纪叙过难确断务从网",
@@ -161,17 +160,11 @@ LEAD_INS = "|".join(
 
 _LABEL = re.compile(r"^(?:答案|回答|答覆|答|answer|response|a)\s*:\s*")
 _MARKS = str.maketrans({"’": "'", "‘": "'"} | dict.fromkeys('「」『』“”"*_`#>()[]'))
-_SENTENCE_END = re.compile(
-    r"[。!?;\n]+|\.(?=\s|$)"
-    # What follows "but" stands for itself.
-    r"|,?\s*(?:但是?|不過|然而|可是|只是,|ただし|しかし|けれども|\b(?:but|however)\b),?"
-    r"|(?<=[んすたいだる])が、"
-)
 _BLANKS = re.compile(r"[^\S\n]+")
 _COMMA = re.compile(r",\s*")
 _JAPANESE_COMMA = re.compile(r"[,、]\s*")
 _CONCESSION = re.compile(r"^(?:while|although|(?:even )?though|whereas)\b")
-_KANA = re.compile(r"[\u3041-\u3096]")
+_HIRAGANA = re.compile(f"[{HIRAGANA}]")
 
 
 def is_refusal(text: str) -> bool:
@@ -184,12 +177,11 @@ def is_refusal(text: str) -> bool:
     >>> is_refusal("資料中沒有提到，但一般約為 5%。"), is_refusal("彰化縣，文件未提及原因。")
     (False, False)
     """
-    plain = CITATION.sub(" ", unicodedata.normalize("NFKC", text).casefold())
+    plain = CITATION.sub(" ", fold(text))
     plain = _BLANKS.sub(" ", plain.translate(_MARKS | SIMPLIFIED))
     plain = _LABEL.sub("", plain.strip())
-    comma = _JAPANESE_COMMA if _KANA.search(plain) else _COMMA
-    sentences = [part.strip() for part in _SENTENCE_END.split(plain)]
-    readings = [_reading(comma.split(sentence)) for sentence in sentences if sentence]
+    comma = _JAPANESE_COMMA if _HIRAGANA.search(plain) else _COMMA
+    readings = [_reading(comma.split(statement)) for statement in statements(plain)]
     return None not in readings and True in readings
 
 

@@ -1,4 +1,4 @@
-"""Grades of answers and captions by people: read, appended durably, and reduced to one per text."""
+"""People's grades of answers and captions: read, appended durably, and reduced to one per text."""
 
 import hashlib
 import json
@@ -13,15 +13,16 @@ from typing import Generic, TypeVar
 
 from harness.errors import InputError
 from harness.files import write_whole
-from harness.questions.rows import Row, json_row
+from harness.questions.rows import FileRow, json_row
 from harness.records import Grade, Question
+from harness.text import fold_name
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class CaptionGrade:
-    """A person's verdict on what a captioner said about one picture."""
+    """A person's grade of a caption of one picture."""
 
     image_sha256: str
     """Of the figure's pixels, as in a run's captions.jsonl."""
@@ -37,48 +38,48 @@ class CaptionGrade:
 
 G = TypeVar("G", Grade, CaptionGrade)
 Subject = tuple[str, str]
-"""What a grade is about: (question id, response hash), or (picture hash, caption hash)."""
+"""The subject of a grade: (question id, response hash), or (picture hash, caption hash)."""
 
 
-def subject(grade: Grade | CaptionGrade) -> Subject:
-    """Return what a grade is about."""
+def subject_of(grade: Grade | CaptionGrade) -> Subject:
+    """Return the subject of a grade."""
     if isinstance(grade, Grade):
         return grade.question_id, grade.response_sha256
     return grade.image_sha256, grade.caption_sha256
 
 
 def read_grades(file: Path) -> list[Grade]:
-    """Return people's verdicts, in the order they were given; none where there is no file.
+    """Return people's grades of answers, in the order they were given; empty without a file.
 
-    A last line that a crash cut short is left out with a warning.
+    An incomplete last line, as a crash leaves it, is ignored with a warning.
     """
     return read_rows(file, Grade)
 
 
 def read_caption_grades(file: Path) -> list[CaptionGrade]:
-    """Return people's verdicts on captions, as `read_grades` does those on answers."""
+    """Return people's grades of captions, as `read_grades` does those of answers."""
     return read_rows(file, CaptionGrade)
 
 
 def read_rows(file: Path, kind: type[G]) -> list[G]:
-    """Return the grades that a file holds, one a line."""
+    """Return the grades of a file, one per line."""
     if not file.exists():
         return []
-    whole, torn = parted(file.read_bytes())
-    if torn:
-        log.warning("%s: the last line was cut short by a crash and is left out", file)
+    whole, incomplete = split_incomplete_line(file.read_bytes())
+    if incomplete:
+        log.warning("%s: the last line is incomplete (a crash?) and is ignored", file)
     try:
         lines = whole.decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
         raise InputError(f"{file}: not UTF-8 (byte {error.start}); save it as UTF-8") from None
     numbered = enumerate(lines, start=1)
-    return [grade_from(json_row(line, f"{file}:{n}"), kind) for n, line in numbered if line.strip()]
+    return [read_grade(json_row(line, f"{file}:{n}"), kind) for n, line in numbered if line.strip()]
 
 
-def parted(content: bytes) -> tuple[bytes, bytes]:
-    r"""Return a file's whole lines, and the piece of a line behind them that is no object.
+def split_incomplete_line(content: bytes) -> tuple[bytes, bytes]:
+    r"""Return a file's complete lines, and the rest if it is not a JSON object.
 
-    >>> parted(b'{"a": 1}\n{"a": 2}'), parted(b'{"a": 1}\n{"a"')
+    >>> split_incomplete_line(b'{"a": 1}\n{"a": 2}'), split_incomplete_line(b'{"a": 1}\n{"a"')
     ((b'{"a": 1}\n{"a": 2}', b''), (b'{"a": 1}\n', b'{"a"'))
     """
     end = content.rfind(b"\n") + 1
@@ -90,147 +91,143 @@ def parted(content: bytes) -> tuple[bytes, bytes]:
     return content, b""
 
 
-def grade_from(row: Row, kind: type[G]) -> G:
-    """Return one grade, or raise naming the place and the key that is wrong."""
-    first, second, _, _, *told = (field.name for field in fields(kind))
-    row.only((first, second, "grade", "grader", *told))
+def read_grade(row: FileRow, kind: type[G]) -> G:
+    """Return one grade; raise InputError naming the place and the invalid key."""
+    first, second, _, _, *optional = (field.name for field in fields(kind))
+    row.only((first, second, "grade", "grader", *optional))
     grade = row.values.get("grade")
     if grade is not None and (isinstance(grade, bool) or grade not in (0, 1)):
-        raise row.wrong(f"'grade' must be 1 (right), 0 (wrong) or null (unclear), found {grade!r}")
+        raise row.error(f"'grade' must be 1 (right), 0 (wrong) or null (unclear), found {grade!r}")
     return kind(
         row.required(first),
         row.required(second),
         int(grade) if isinstance(grade, int | float) else None,
         row.required("grader"),
-        **{name: row.text(name) for name in told},
+        **{name: row.text(name) for name in optional},
     )
 
 
-def still_meant(grades: Iterable[G], editions: Mapping[str, str]) -> list[G]:
-    """Return the grades without those of a question that was edited since; a warning counts them.
+def current_grades(grades: Iterable[G], editions: Mapping[str, str]) -> list[G]:
+    """Return the grades without outdated ones, whose question was edited since; log their count.
 
     Args:
-        grades: Of answers, or of captions, which belong to no question and are all kept.
+        grades: Of answers; or of captions, which belong to no question and are all kept.
         editions: Question id -> its `question_sha256` now. Grades of other questions, and those
-            that do not say what they were graded by, are kept.
+            without a recorded edition, are kept.
     """
     kept: list[G] = []
     edited = Counter[str]()
     for grade in grades:
-        if isinstance(grade, Grade) and not of_edition(grade, editions.get(grade.question_id)):
+        if isinstance(grade, Grade) and not is_of_edition(grade, editions.get(grade.question_id)):
             edited[grade.question_id] += 1
         else:
             kept.append(grade)
     if edited:
         log.warning(
             "%d grades no longer count: the question or its reference was edited since (%s); "
-            "harness.grade offers these answers again",
+            "harness.grade shows these answers again",
             edited.total(),
             ", ".join(edited),
         )
     return kept
 
 
-def of_edition(grade: Grade, edition: str | None) -> bool:
-    """Say whether a grade was given by this edition of its question, as far as either is known."""
+def is_of_edition(grade: Grade, edition: str | None) -> bool:
+    """Say whether a grade belongs to this edition of its question; unknown editions match any."""
     return edition is None or grade.question_sha256 in (None, edition)
 
 
-def last_words(grades: Iterable[G]) -> dict[tuple[Subject, str], G]:
-    """Return (subject, grader) -> what the grader said of it last."""
-    return {(subject(grade), grade.grader): grade for grade in grades}
+def latest_grades(grades: Iterable[G]) -> dict[tuple[Subject, str], G]:
+    """Return (subject, grader) -> the grader's latest grade of it."""
+    return {(subject_of(grade), grade.grader): grade for grade in grades}
 
 
-def verdict_by_text(
+def grade_by_text(
     grades: Iterable[G], refused: Collection[str | None] = ()
 ) -> dict[Subject, int | None]:
-    """Return (question id, response hash) -> 1 right, 0 wrong, by most of the graders.
+    """Return (question id, response hash) -> 1 right, 0 wrong, by the majority of the graders.
 
-    A grader's last word counts. None where they looked and could not tell: they are evenly split,
-    or each called it unclear.
+    The latest grade of each grader counts. None where there is no majority: they are evenly
+    split, or all graded it unclear.
 
     Args:
         grades: Of answers, or of captions: the keys are then (picture hash, caption hash).
-        refused: Names whose grades are no evidence, as those of the study's judge and
-            generator: a metric held against its own judge's opinion looks better than it is.
+        refused: Names whose grades are no evidence, such as the study's judge and generator: a
+            metric compared with its own judge's opinion looks better than it is.
     """
-    words: dict[Subject, list[int | None]] = defaultdict(list)
+    by_subject: dict[Subject, list[int | None]] = defaultdict(list)
     left_out = Counter[str]()
-    names = {folded(name) for name in refused if name}
-    for (about, grader), said in last_words(grades).items():
-        if folded(grader) in names:
+    names = {fold_name(name) for name in refused if name}
+    for (about, grader), grade in latest_grades(grades).items():
+        if fold_name(grader) in names:
             left_out[grader] += 1
         else:
-            words[about].append(said.grade)
+            by_subject[about].append(grade.grade)
     for grader, count in left_out.items():
         log.warning(
             "%d grades by '%s' are left out: it is this study's judge or generator, "
-            "which is no witness of how good its own metrics are",
+            "so its grades are no evidence about its own metrics",
             count,
             grader,
         )
     return {
-        about: most([one for one in given if one is not None]) for about, given in words.items()
+        about: majority([one for one in given if one is not None])
+        for about, given in by_subject.items()
     }
 
 
-def most(given: Sequence[int]) -> int | None:
-    """Return the grade that most gave; None where there is none.
+def majority(given: Sequence[int]) -> int | None:
+    """Return the grade that most gave; None without a majority.
 
-    >>> most([1, 1, 0]), most([1, 0]), most([])
+    >>> majority([1, 1, 0]), majority([1, 0]), majority([])
     (1, None, None)
     """
     return None if 2 * sum(given) == len(given) else int(2 * sum(given) > len(given))
 
 
-def disputed(grades: Iterable[G]) -> tuple[Subject, ...]:
-    """Return what one grader calls right and another wrong, by the last word of each."""
+def disputes(grades: Iterable[G]) -> tuple[Subject, ...]:
+    """Return the subjects that one grader calls right and another wrong, by their latest grades."""
     opinions: dict[Subject, set[int | None]] = defaultdict(set)
-    for (about, _), said in last_words(grades).items():
-        opinions[about].add(said.grade)
-    return tuple(about for about, said in opinions.items() if {0, 1} <= said)
-
-
-def folded(name: str) -> str:
-    """Return a name as it is compared: case and blanks around it do not count."""
-    return name.strip().casefold()
+    for (about, _), grade in latest_grades(grades).items():
+        opinions[about].add(grade.grade)
+    return tuple(about for about, grades_of in opinions.items() if {0, 1} <= grades_of)
 
 
 def question_sha256(question: Question) -> str:
-    """Return what tells an edition of a question from others: its text and its reference."""
+    """Return the hash of an edition of a question: of its text and its reference."""
     text = json.dumps([question.question, question.reference])
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def response_sha256(response: str) -> str:
-    """Return the key under which a person's grade of this text is kept."""
+    """Return the hash under which grades of this text are kept."""
     return hashlib.sha256(response.encode("utf-8", "replace")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Gradebook(Generic[G]):
-    """The grades of a test set. Two people, or two processes, may write at the same time."""
+    """A file of grades of a test set. Several processes may write to it at the same time."""
 
     path: Path
     kind: type[G]
 
     def read(self) -> list[G]:
-        """Return every grade, in the order they were given."""
+        """Return all grades, in the order they were given."""
         return read_rows(self.path, self.kind)
 
     def add(self, grades: Sequence[G]) -> None:
-        """Append grades; when this returns they survive a crash of the machine."""
+        """Append grades; once this returns they survive a crash of the machine."""
         if not grades:
             return
         with self.locked():
-            end = self.heal()
+            end = self.repair_end()
             with self.path.open("ab") as stream:
-                stream.write(end + b"".join(map(line, grades)))
+                stream.write(end + b"".join(map(json_line, grades)))
                 stream.flush()
                 os.fsync(stream.fileno())
 
     def take_back(self, grade: G) -> None:
-        """Remove a grade's last line, where it is still there."""
+        """Remove the last line of this grade, if there is one."""
         with self.locked():
             kept = self.read()
             if grade in kept:
@@ -238,10 +235,10 @@ class Gradebook(Generic[G]):
                 self.replace(kept)
 
     def merge(self, others: Iterable[G]) -> int:
-        """Add the grades that are not there yet, all in the order of their time; say how many.
+        """Add the grades that are not in the file yet, sort all by time, and return their number.
 
-        The order counts where both files hold words of the same grader: the last is the one
-        in force. A grade without a time comes before those with one.
+        The order matters where both files have grades by the same grader: the latest counts. A
+        grade without a time comes before those with one.
         """
         with self.locked():
             mine = dict.fromkeys(self.read())
@@ -250,20 +247,20 @@ class Gradebook(Generic[G]):
                 self.replace(sorted(both, key=lambda grade: grade.time or ""))
             return len(both) - len(mine)
 
-    def heal(self) -> bytes:
-        """Cut off what a crash left of a last line; return the line end that is missing."""
+    def repair_end(self) -> bytes:
+        """Remove an incomplete last line; return the line end that is missing, if any."""
         if not self.path.exists():
             write_whole(self.path, b"", durable=True)
         content = self.path.read_bytes()
-        whole, torn = parted(content)
-        if torn:
-            log.warning("%s: a last line cut short by a crash is taken out", self.path)
+        whole, incomplete = split_incomplete_line(content)
+        if incomplete:
+            log.warning("%s: removed an incomplete last line (a crash?)", self.path)
             write_whole(self.path, whole, durable=True)
         return b"\n" if whole and not whole.endswith(b"\n") else b""
 
     def replace(self, grades: Iterable[G]) -> None:
-        """Write the whole file anew, or leave it as it is."""
-        write_whole(self.path, b"".join(map(line, grades)), durable=True)
+        """Replace the content of the file atomically."""
+        write_whole(self.path, b"".join(map(json_line, grades)), durable=True)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -275,7 +272,7 @@ class Gradebook(Generic[G]):
             yield
 
 
-def line(grade: G) -> bytes:
-    """Return a grade as a line of the file; `null` is written only where it says 'unclear'."""
+def json_line(grade: G) -> bytes:
+    """Return a grade as a line of the file; only the grade itself is written as `null`."""
     row = {k: v for k, v in asdict(grade).items() if v is not None or k == "grade"}
     return (json.dumps(row, ensure_ascii=False) + "\n").encode("utf-8", "replace")

@@ -1,18 +1,17 @@
-"""Where the answers of a test set stand, held against the corpus that is collected over.
+"""The evidence places of a test set, checked against the corpus before collecting.
 
-What no variant could retrieve has a recall of 0, which would look like a result.
+Evidence that is not in the corpus has a recall of 0, which would look like a result.
 """
 
 import logging
 import re
-import unicodedata
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from harness.errors import InputError, unknown
 from harness.questions.testset import TestSet
 from harness.records import EvidencePlace
-from harness.text import covers, evened, stem
+from harness.text import compact, covers, document_name, holds_number
 
 log = logging.getLogger(__name__)
 
@@ -26,18 +25,18 @@ Pages = Mapping[tuple[str, int], str]
 
 
 def check_evidence(testset: TestSet, files: Iterable[str]) -> None:
-    """Raise where evidence names a document that the corpus does not hold.
+    """Raise where evidence names a document that is not in the corpus.
 
     Args:
-        testset: All its questions: one that is not asked now is asked later.
-        files: Names of the corpus' files; where there are none, nothing is known and nothing said.
+        testset: All its questions: one that is not asked now may be asked later.
+        files: Names of the corpus' files; without any, nothing is checked.
 
     Raises:
         InputError: names the question, the document and the nearest one.
     """
-    documents = {stem(file) for file in files}
+    documents = {document_name(file) for file in files}
     for question in testset.questions:
-        for name in (stem(place.document) for place in question.evidence):
+        for name in (document_name(place.document) for place in question.evidence):
             if documents and name not in documents:
                 raise InputError(
                     f"{testset.path}: evidence of '{question.id}': "
@@ -46,53 +45,53 @@ def check_evidence(testset: TestSet, files: Iterable[str]) -> None:
 
 
 def check_places(testset: TestSet, pages: Pages, figures: Collection[str] | None) -> None:
-    """Raise where evidence names a page or figure that is not there, or quotes what is not on it.
+    """Raise where evidence names a missing page or figure, or a quote that is not on its page.
 
-    A quote is there when the page holds as much of it as a passage must hold to count, and every
-    number of it. One that is not there word for word is warned of.
+    A quote counts as found when the page contains as much of it as a passage must contain to
+    count, and every number of it. A quote that is not verbatim is logged as a warning.
 
     Args:
         testset: All its questions.
-        pages: What was read; documents of which nothing was read are not judged.
-        figures: Ids of the figures that were found; None where none were looked for.
+        pages: The text read; documents without any are not checked.
+        figures: Ids of the figures found; None if figures were not extracted.
 
     Raises:
-        InputError: names the question and the slip, and how many more there are.
+        InputError: names the first question and its error, and the number of further errors.
     """
     read: dict[str, dict[int, str]] = {}
     for (document, number), text in pages.items():
         read.setdefault(document, {})[number] = text
-    stated = [
-        _Stated(question.id, place, name, read[name])
+    places = [
+        _PlaceOfQuestion(question.id, place, name, read[name])
         for question in testset.questions
         for place in question.evidence
-        if (name := stem(place.document)) in read
+        if (name := document_name(place.document)) in read
     ]
     faults = [
-        f"evidence of '{one.question}': {slip}" for one in stated if (slip := one.slip(figures))
+        f"evidence of '{one.question}': {error}" for one in places if (error := one.error(figures))
     ]
     if faults:
         more = f" (and {len(faults) - 1} more)" if faults[1:] else ""
         raise InputError(f"{testset.path}: {faults[0]}{more}")
-    loose = [f"'{one.question}' \"{one.beginning}\"" for one in stated if not one.verbatim]
+    loose = [f"'{one.question}' \"{one.beginning}\"" for one in places if not one.verbatim]
     if loose:
         log.warning(
-            "%s: not word for word on its page: %s; half of a quote is enough to be found, but is "
-            "it the right one?",
+            "%s: quotes not verbatim on their page: %s; half of a quote is enough to count, "
+            "so check that each is the right one",
             testset.path,
             ", ".join(loose),
         )
 
 
 @dataclass(frozen=True, slots=True)
-class _Stated:
-    """A place that a question names, with what was read of its document."""
+class _PlaceOfQuestion:
+    """An evidence place of a question, with the text of its document."""
 
     question: str
     place: EvidencePlace
     document: str
     pages: Mapping[int, str]
-    """Number -> text, of that document."""
+    """Page number -> text, of that document."""
 
     @property
     def page(self) -> str:
@@ -100,23 +99,23 @@ class _Stated:
 
     @property
     def quote(self) -> str:
-        """Nothing where there is none."""
+        """Empty if there is none."""
         return self.place.quote or ""
 
     @property
     def beginning(self) -> str:
-        """Of the quote, as an error shows it."""
+        """The beginning of the quote, as an error shows it."""
         return self.quote if len(self.quote) <= LONGEST else self.quote[: LONGEST - 1] + "…"
 
     @property
     def verbatim(self) -> bool:
-        """Whether the quote stands there word for word, but for blanks, width and case."""
-        return evened(self.quote) in evened(self.page)
+        """Whether the page contains the quote literally, but for white space, width and case."""
+        return compact(self.quote) in compact(self.page)
 
-    def slip(self, figures: Collection[str] | None) -> str:
-        """Return what is wrong with the place; nothing where it is there."""
+    def error(self, figures: Collection[str] | None) -> str:
+        """Return what is wrong with the place; empty if nothing is."""
         if self.place.page not in self.pages:
-            return f"'{self.document}' has {len(self.pages)} pages, and no page {self.place.page}"
+            return f"'{self.document}' has {len(self.pages)} pages and no page {self.place.page}"
         if self.place.figure is not None and "#" in self.place.figure:
             return self._wrong_figure(self.place.figure, figures)
         if self.place.quote is None:
@@ -136,19 +135,13 @@ class _Stated:
         others = [str(n) for n, text in self.pages.items() if covers(text, self.quote)]
         instead = f"; page {', '.join(others)} has it" if others else ""
         here = f"page {self.place.page} of '{self.document}'"
-        return f'{here} does not say "{self.beginning}"{instead}'
+        return f'{here} does not contain "{self.beginning}"{instead}'
 
     def _wrong_number(self) -> str:
         for number in NUMBER.findall(self.quote):
-            if not _holds_number(self.page, number):
+            if not holds_number(self.page, number):
                 return (
-                    f"page {self.place.page} of '{self.document}' holds no {number}, as the quote "
-                    "does"
+                    f"page {self.place.page} of '{self.document}' does not contain "
+                    f"{number}, which is in the quote"
                 )
         return ""
-
-
-def _holds_number(text: str, number: str) -> bool:
-    """Whether a number stands in a text, also where a blank was read into one of the two."""
-    whole = re.compile(rf"(?<!\d){re.escape(evened(number))}(?!\d)")
-    return any(map(whole.search, (unicodedata.normalize("NFKC", text), evened(text))))

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from harness.errors import InputError, pick, unknown
-from harness.questions.rows import Row, read_csv_rows, read_json_rows
+from harness.questions.rows import FileRow, read_csv_rows, read_json_rows
 from harness.records import EvidencePlace, Question
 
 log = logging.getLogger(__name__)
@@ -18,12 +18,12 @@ log = logging.getLogger(__name__)
 SOURCES = ("text", "image", "both", "none")
 KEYS = tuple(field.name for field in fields(Question))
 SHAPING = ("id", "question", "reference", "source", "answers", "evidence", "answerable")
-"""The keys that can change a result; tags and who verified it cannot."""
+"""The keys that can change a result; tags and verification cannot."""
 
 
 @dataclass(frozen=True, slots=True)
 class TestSet:
-    """The questions of one file, in its order."""
+    """The questions of one file, in file order."""
 
     name: str
     path: Path
@@ -37,13 +37,13 @@ class TestSet:
 
 def fingerprint(questions: Iterable[Question]) -> str:
     """SHA-256 over the questions, whatever their order in the file."""
-    rows = sorted((shaping(question) for question in questions), key=lambda row: str(row["id"]))
+    rows = sorted((result_keys(question) for question in questions), key=lambda row: str(row["id"]))
     text = json.dumps(rows, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def shaping(question: Question) -> dict[str, object]:
-    """Return what of a question can change a result, ready for JSON."""
+def result_keys(question: Question) -> dict[str, object]:
+    """Return the part of a question that can change a result, ready for JSON."""
     row = asdict(question)
     return {key: row[key] for key in SHAPING}
 
@@ -62,54 +62,54 @@ def read_testset(path: Path) -> TestSet:
     """Read `questions.jsonl` (or `.csv`) from a file, or from the folder that holds it."""
     file = find_file(path)
     read = read_csv_rows if file.suffix == ".csv" else read_json_rows
-    questions = tuple(question_from(row) for row in read(file))
+    questions = tuple(read_question(row) for row in read(file))
     if not questions:
         raise InputError(f"{file}: the test set is empty; write one question a line")
     repeated = [name for name, count in Counter(q.id for q in questions).items() if count > 1]
     if repeated:
-        raise InputError(f"{file}: question id '{repeated[0]}' stands on more than one line")
+        raise InputError(f"{file}: question id '{repeated[0]}' occurs on more than one line")
     texts = Counter(question.question for question in questions)
     for question in questions:
         if texts[question.question] > 1:
-            log.warning("%s: question '%s' shares its wording with another", file, question.id)
+            log.warning("%s: question '%s' has the same text as another", file, question.id)
     name = file.parent.name if file.stem == "questions" else file.stem
     return TestSet(name, file, questions)
 
 
 def find_file(path: Path) -> Path:
-    """Return the questions file that a path or a test set's folder stands for."""
+    """Return the questions file of a path: the file itself, or the one in a test set's folder."""
     if path.is_file():
         return path
     for name in ("questions.jsonl", "questions.csv"):
         if (path / name).is_file():
             return path / name
     if path.is_dir():
-        raise InputError(f"{path} holds no questions.jsonl (or questions.csv); README shows one")
+        raise InputError(f"{path} has no questions.jsonl (or questions.csv); README has an example")
     beside = path.parent if path.parent.is_dir() else None
     names = [p.name for p in beside.iterdir() if p.is_dir()] if beside else []
     raise InputError(f"no test set at {path}: " + unknown(path.name, names, "test set"))
 
 
 def select(questions: Sequence[Question], ids: Sequence[str], limit: int | None) -> list[Question]:
-    """Return the questions named (all where none is), the first `limit` of them."""
+    """Return the questions of these ids (of all, if none is given), at most `limit` of them."""
     table = {question.id: question for question in questions}
     chosen = [pick(table, name, "question") for name in ids] or list(questions)
     if limit is not None and limit < 1:
-        raise InputError(f"limit={limit}: give 1 or more, or leave it out for every question")
+        raise InputError(f"limit must be 1 or more (got {limit}); leave it out to use all")
     return chosen[:limit]
 
 
-def question_from(row: Row) -> Question:
-    """Return one question, or raise naming the place and the key that is wrong."""
+def read_question(row: FileRow) -> Question:
+    """Return one question; raise InputError naming the place and the invalid key."""
     row.only(KEYS)
     source = row.text("source") or "text"
     if source not in SOURCES:
-        raise row.wrong(unknown(source, SOURCES, "source"))
+        raise row.error(unknown(source, SOURCES, "source"))
     answerable = row.values.get("answerable", True)
     if not isinstance(answerable, bool):
-        raise row.wrong(f"'answerable' must be true or false, found {answerable!r}")
+        raise row.error(f"'answerable' must be true or false, found {answerable!r}")
     if not answerable and row.items("answers"):
-        raise row.wrong("'answers' does not go with answerable=false: only a refusal is right then")
+        raise row.error("'answers' contradicts answerable=false: only a refusal is right then")
     return Question(
         id=row.required("id"),
         question=row.required("question"),
@@ -124,32 +124,32 @@ def question_from(row: Row) -> Question:
     )
 
 
-def answer_group(row: Row, entry: object) -> tuple[str, ...]:
+def answer_group(row: FileRow, entry: object) -> tuple[str, ...]:
     """Return a group of accepted spellings; a lone text is a group of one."""
     group = [entry] if isinstance(entry, str) else entry
     if not isinstance(group, list) or not group:
-        raise row.wrong("each group in 'answers' must list at least one accepted spelling")
+        raise row.error("each group in 'answers' must list at least one accepted spelling")
     for spelling in group:
         if not isinstance(spelling, str) or not has_content(spelling):
-            raise row.wrong(f"the spelling {spelling!r} in 'answers' would match anything")
+            raise row.error(f"the spelling {spelling!r} in 'answers' would match any answer")
     return tuple(group)
 
 
 def has_content(text: str) -> bool:
-    """Say whether a letter or digit of any script stands in the text."""
+    """Say whether the text contains a letter or digit of any script."""
     return any(unicodedata.category(character)[0] in "LN" for character in text)
 
 
-def evidence_place(row: Row, entry: object) -> EvidencePlace:
-    """Return where an answer stands: document, page, and a quote or a figure."""
+def evidence_place(row: FileRow, entry: object) -> EvidencePlace:
+    """Return where an answer is found: document, page, and a quote or a figure."""
     if not isinstance(entry, dict):
-        raise row.wrong("each 'evidence' is an object with document, page, and quote or figure")
-    place = Row(entry, row.where)
+        raise row.error("each 'evidence' is an object with document, page, and quote or figure")
+    place = FileRow(entry, row.where)
     place.only(field.name for field in fields(EvidencePlace))
     page = entry.get("page")
     if not isinstance(page, int) or isinstance(page, bool) or page < 1:
-        raise row.wrong(f"'evidence' page must be 1 or more, found {page!r}")
+        raise row.error(f"'evidence' page must be 1 or more, found {page!r}")
     quote, figure = place.text("quote"), place.text("figure")
     if (quote is None) == (figure is None):
-        raise row.wrong("'evidence' needs either a quote or a figure")
+        raise row.error("'evidence' needs either a quote or a figure")
     return EvidencePlace(place.required("document"), page, quote, figure)

@@ -1,1 +1,1 @@
-"""Stage three: set the runs of a study side by side, one factor at a time."""
+"""Stage three: compare the runs of a study, one factor at a time."""

@@ -1,4 +1,4 @@
-"""Set the runs of a study side by side, one variable at a time.
+"""Compare the runs of a study, one factor at a time.
 
 python -m harness.report                                  every run of the study
 python -m harness.report baseline=text_k4 factor=top_k    a part of it

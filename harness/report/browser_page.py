@@ -1,4 +1,4 @@
-"""The page for a browser with all that it shows, and a paper's tables."""
+"""The page for a browser: its details, read from the run folders; and the tables for a paper."""
 
 import base64
 import io
@@ -15,106 +15,19 @@ from harness.files import write_whole
 from harness.questions import read_testset
 from harness.records import Question, Response, Score
 from harness.store import Run
+from harness.systems import Provenance
 
 if TYPE_CHECKING:
     from harness.analysis import Analysis
     from harness.render import Section, StudyFacts
     from harness.render.html import Details, Made, Picture
 
-
-def made_of(run: Run, judge: str | None) -> "Made":
-    """Return how a run came about, as far as its record tells."""
-    from harness.render.html import Made
-
-    facts = run.facts()
-    factors = facts["factors"]
-    counts, calls, spent = (facts.get(key) or {} for key in ("counts", "calls", "spent"))
-    behind = {v.call for v in run.verdicts(judge) if v.call} if judge is not None else set()
-    return Made(
-        run=run.name,
-        settings={**factors["choices"], **factors["leaves"]},
-        inactive=frozenset(factors["inactive"]),
-        facts=record(facts),
-        packages=facts.get("packages") or {},
-        corpus=facts.get("corpus") or {},
-        numbers={
-            "questions": counts.get("questions"),
-            "failed": counts.get("failed"),
-            "asked": calls.get("asked"),
-            "sent": calls.get("sent"),
-            "remembered": calls.get("remembered"),
-            "verdict_calls": len(behind),
-            **{name: spent.get(name) for name in SPENT},
-        },
-        command=command_of(facts),
-    )
-
+log = logging.getLogger(__name__)
 
 SPENT = ("retrieval_seconds", "generation_seconds", "input_tokens", "output_tokens")
 
-
-def record(facts: Mapping[str, Any]) -> dict[str, str]:
-    """Return what stands behind a run as texts, leaving out what is not recorded."""
-    made = facts["made_with"]
-    models = made.get("models") or {}
-    commit = facts.get("git_commit")
-    testset = facts.get("testset") or {}
-    told = {
-        "generator": made.get("generator"),
-        **{name: told_of(models.get(name)) for name in ("chat", "embedder", "captioner")},
-        "prompt": made.get("prompt_sha256"),
-        "index": told_of(made.get("index")),
-        "testset": f"{testset.get('name', '')} {facts.get('testset_fingerprint', '')}".strip(),
-        "commit": f"{commit} *" if commit and facts.get("git_dirty") else commit,
-        "machine": told_of(facts.get("machine")),
-        "started": facts.get("started"),
-        "ended": facts.get("ended"),
-    }
-    return {name: str(text) for name, text in told.items() if text}
-
-
-def told_of(value: object) -> str:
-    """Return a record as one line: `key value` pairs; nothing where there is none.
-
-    >>> told_of({"embedder": "e5", "weights": None}), told_of(None)
-    ('embedder e5', '')
-    """
-    if isinstance(value, Mapping):
-        return ", ".join(f"{key} {told_of(one)}" for key, one in value.items() if one is not None)
-    return "" if value is None else str(value)
-
-
-def flat(record: Mapping[str, Any], before: str = "") -> dict[str, str]:
-    """Return a nested record as dotted keys with texts.
-
-    >>> flat({"judge": "chat", "chat": {"model": "m", "seed": None}})
-    {'judge': 'chat', 'chat.model': 'm'}
-    """
-    found: dict[str, str] = {}
-    for key, value in record.items():
-        if isinstance(value, Mapping):
-            found |= flat(value, f"{before}{key}.")
-        elif value is not None:
-            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            found[before + key] = text
-    return found
-
-
-def judge_of(runs: Sequence[Run], judge: str) -> dict[str, str]:
-    """Return what shaped a judge's labels, and what its evaluations of these runs took."""
-    records = [record for run in runs for record in run.evaluations() if record["judge"] == judge]
-    return flat(runs[0].judges().get(judge, {})) | flat(toll(records))
-
-
-def command_of(facts: Mapping[str, Any]) -> str:
-    """Return the command that collects a run again."""
-    return shlex.join(["python", "-m", "harness.collect", *facts.get("overrides", ())])
-
-
-log = logging.getLogger(__name__)
-
 LONGEST_SIDE = 640
-"""Pixels of a picture on the page; the run folder keeps it as it was."""
+"""Pixels of a picture on the page; the run folder keeps the original."""
 
 QUALITY = 60
 """Of a picture's compression, in percent."""
@@ -128,12 +41,12 @@ def write_page(
     language: str,
     cautions: Sequence["Section | None"] = (),
 ) -> Path:
-    """Write `index.html` and return where it lies; `cautions` are shown with its warnings."""
+    """Write `index.html` and return its path; `cautions` are shown with its warnings."""
     from harness.render.html import html_page
 
     file = folder / "index.html"
-    told = tuple(section for section in cautions if section is not None)
-    details = replace(details_of(analysis, facts, runs), cautions=told)
+    sections = tuple(section for section in cautions if section is not None)
+    details = replace(page_details(analysis, facts, runs), cautions=sections)
     page = html_page(analysis, facts, details, language)
     write_whole(file, page.encode("utf-8", "replace"))
     return file
@@ -142,7 +55,7 @@ def write_page(
 def write_latex(
     folder: Path, analysis: "Analysis", facts: "StudyFacts", runs: Sequence[Run], language: str
 ) -> Path:
-    """Write `report.tex` and the plots as PDF beside it; return where the tables lie."""
+    """Write the tables into `report.tex`, the plots as PDF beside it; return the tables' path."""
     from harness.render.drawn import plots
     from harness.render.latex import latex
 
@@ -159,7 +72,7 @@ def write_latex(
     return file
 
 
-def details_of(analysis: "Analysis", facts: "StudyFacts", runs: Sequence[Run]) -> "Details":
+def page_details(analysis: "Analysis", facts: "StudyFacts", runs: Sequence[Run]) -> "Details":
     """Return answers, verdicts, scores, pictures and records of the runs that are analysed."""
     from harness.render.html import Details
 
@@ -184,32 +97,32 @@ def details_of(analysis: "Analysis", facts: "StudyFacts", runs: Sequence[Run]) -
         scores={
             run.name: (
                 *(row for row in run.scores(judge) if row.question_id in chosen),
-                *gold(asked, responses[run.name]),
+                *evidence_scores(asked, responses[run.name]),
             )
             for run in shown
         },
-        pictures=pictures_of(shown),
-        made=tuple(made_of(run, judge) for run in shown),
-        judge=judge_of(shown, judge) if shown and judge else {},
-        commands=commands_of(facts),
+        pictures=figures(shown),
+        made=tuple(run_record(run, judge) for run in shown),
+        judge=judge_record(shown, judge) if shown and judge else {},
+        commands=study_commands(facts),
     )
 
 
-def gold(questions: Sequence[Question], responses: Sequence[Response]) -> list[Score]:
-    """Return the scores by the evidence that the test set names; none where it names none."""
+def evidence_scores(questions: Sequence[Question], responses: Sequence[Response]) -> list[Score]:
+    """Return the scores by the evidence that the test set names; empty if it names none."""
     from harness.analysis import gold_scores
 
     return gold_scores(questions, responses) if any(q.evidence for q in questions) else []
 
 
-def commands_of(facts: "StudyFacts") -> tuple[str, ...]:
-    """Return what makes the study, and this page, again."""
+def study_commands(facts: "StudyFacts") -> tuple[str, ...]:
+    """Return the commands that run the study again, and that write this page again."""
     words = shlex.join(facts.words)
     return tuple(f"python -m harness.{stage} {words}".strip() for stage in ("study", "report"))
 
 
-def pictures_of(runs: Sequence[Run]) -> tuple["Picture", ...]:
-    """Return the figures that indexes were told about, each once, with what they were told."""
+def figures(runs: Sequence[Run]) -> tuple["Picture", ...]:
+    """Return the captioned figures of the runs, each once, with all its captions."""
     from harness.render.html import Picture, Said
 
     found: dict[str, Picture] = {}
@@ -217,20 +130,20 @@ def pictures_of(runs: Sequence[Run]) -> tuple["Picture", ...]:
     for run in runs:
         for row in run.captions():
             if row["image_sha256"] not in shrunk:
-                shrunk[row["image_sha256"]] = small(run.file(row["picture"]))
+                shrunk[row["image_sha256"]] = thumbnail(run.file(row["picture"]))
             drawn = shrunk[row["image_sha256"]]
             if drawn is None:
                 continue
-            said = Said(row["captioner"], row["text"], (run.name,))
+            caption = Said(row["captioner"], row["text"], (run.name,))
             known = found.setdefault(
                 row["figure"], Picture(row["figure"], row["document"], row["page"], *drawn)
             )
-            found[row["figure"]] = replace(known, captions=joined(known.captions, said))
+            found[row["figure"]] = replace(known, captions=with_caption(known.captions, caption))
     return tuple(found.values())
 
 
-def joined(captions: tuple[Any, ...], new: Any) -> tuple[Any, ...]:
-    """Return the captions with a new one, which joins its equal where there is one."""
+def with_caption(captions: tuple[Any, ...], new: Any) -> tuple[Any, ...]:
+    """Return the captions with a new one; an equal one gets its runs instead."""
     for at, old in enumerate(captions):
         if (old.captioner, old.text) == (new.captioner, new.text):
             both = replace(old, runs=(*old.runs, *new.runs))
@@ -238,10 +151,10 @@ def joined(captions: tuple[Any, ...], new: Any) -> tuple[Any, ...]:
     return (*captions, new)
 
 
-def small(picture: bytes | None) -> tuple[str, int, int] | None:
-    """Return a picture small enough for the page as a data URI, with its size in pixels.
+def thumbnail(picture: bytes | None) -> tuple[str, int, int] | None:
+    """Return a picture reduced for the page as a data URI, with its size in pixels.
 
-    None where there is none, or it cannot be read: the page shows the caption all the same.
+    None if it is missing or cannot be read: the page then shows the caption alone.
     """
     from PIL import Image, UnidentifiedImageError
 
@@ -260,25 +173,112 @@ def small(picture: bytes | None) -> tuple[str, int, int] | None:
     return f"data:image/webp;base64,{data}", image.width, image.height
 
 
-def toll(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return calls and repairs over the records of evaluations, each counted once.
+def run_record(run: Run, judge: str | None) -> "Made":
+    """Return how a run was made, as far as `run.json` says."""
+    from harness.render.html import Made
 
-    A record covers all runs of its evaluation and lies beside each of them.
+    facts = run.facts()
+    factors = facts["factors"]
+    counts, calls, spent = (facts.get(key) or {} for key in ("counts", "calls", "spent"))
+    verdict_calls = {v.call for v in run.verdicts(judge) if v.call} if judge is not None else set()
+    return Made(
+        run=run.name,
+        settings={**factors["choices"], **factors["leaves"]},
+        inactive=frozenset(factors["inactive"]),
+        facts=record_lines(facts),
+        packages=facts.get("packages") or {},
+        corpus=facts.get("corpus") or {},
+        numbers={
+            "questions": counts.get("questions"),
+            "failed": counts.get("failed"),
+            "asked": calls.get("asked"),
+            "sent": calls.get("sent"),
+            "remembered": calls.get("remembered"),
+            "verdict_calls": len(verdict_calls),
+            **{name: spent.get(name) for name in SPENT},
+        },
+        command=collect_command(facts),
+    )
+
+
+def record_lines(facts: Mapping[str, Any]) -> dict[str, str]:
+    """Return models, prompt, index, code and times of a run as texts; what is unknown is absent."""
+    made = Provenance.from_record(facts["made_with"])
+    commit = facts.get("git_commit")
+    testset = facts.get("testset") or {}
+    lines = {
+        "generator": made.generator,
+        **{name: one_line_of(made.models.get(name)) for name in ("chat", "embedder", "captioner")},
+        "prompt": made.prompt_sha256,
+        "index": one_line_of(made.record().get("index")),
+        "testset": f"{testset.get('name', '')} {facts.get('testset_fingerprint', '')}".strip(),
+        "commit": f"{commit} *" if commit and facts.get("git_dirty") else commit,
+        "machine": one_line_of(facts.get("machine")),
+        "started": facts.get("started"),
+        "ended": facts.get("ended"),
+    }
+    return {name: str(text) for name, text in lines.items() if text}
+
+
+def one_line_of(value: object) -> str:
+    """Return a record as one line of `key value` pairs; empty if there is none.
+
+    >>> one_line_of({"embedder": "e5", "weights": None}), one_line_of(None)
+    ('embedder e5', '')
+    """
+    if isinstance(value, Mapping):
+        return ", ".join(
+            f"{key} {one_line_of(one)}" for key, one in value.items() if one is not None
+        )
+    return "" if value is None else str(value)
+
+
+def collect_command(facts: Mapping[str, Any]) -> str:
+    """Return the command that collects a run again."""
+    return shlex.join(["python", "-m", "harness.collect", *facts.get("overrides", ())])
+
+
+def judge_record(runs: Sequence[Run], judge: str) -> dict[str, str]:
+    """Return the settings of a judge, and what its evaluations of these runs took."""
+    records = [record for run in runs for record in run.evaluations() if record["judge"] == judge]
+    return flat(runs[0].judges().get(judge, {})) | flat(evaluation_totals(records))
+
+
+def evaluation_totals(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the sums of calls and repairs over evaluation records, each record counted once.
+
+    A record covers all runs of its evaluation and is stored with each of them.
 
     >>> one = {"ended": "12:00", "runs": ["a", "b"], "calls": {"sent": 4}, "repairs": {"fresh": 1}}
-    >>> toll([one, one])
+    >>> evaluation_totals([one, one])
     {'evaluations': 1, 'calls': {'sent': 4}, 'repairs': {'fresh': 1}}
     """
     found = {json.dumps(record, sort_keys=True): record for record in records}.values()
     return {
         "evaluations": len(found),
-        **{part: dict(sum_of(record[part] for record in found)) for part in ("calls", "repairs")},
+        **{part: dict(sums(record[part] for record in found)) for part in ("calls", "repairs")},
     }
 
 
-def sum_of(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
-    """Return the sums of counts by name; a sum of 0 stays."""
+def sums(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
+    """Return the sums of counts by name, sums of 0 included."""
     total: Counter[str] = Counter()
     for each in counts:
         total.update(each)
     return total
+
+
+def flat(record: Mapping[str, Any], before: str = "") -> dict[str, str]:
+    """Return a nested record as dotted keys with texts.
+
+    >>> flat({"judge": "chat", "chat": {"model": "m", "seed": None}})
+    {'judge': 'chat', 'chat.model': 'm'}
+    """
+    found: dict[str, str] = {}
+    for key, value in record.items():
+        if isinstance(value, Mapping):
+            found |= flat(value, f"{before}{key}.")
+        elif value is not None:
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            found[before + key] = text
+    return found

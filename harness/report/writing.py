@@ -1,7 +1,6 @@
-"""A report: everything it rests on, read from the runs, analysed and written."""
+"""A report: the study analysed, printed, and written as Markdown, CSV, JSON and a page."""
 
 import json
-import logging
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -18,9 +17,9 @@ from harness.judge import ChatJudge
 from harness.judge.prompt import language
 from harness.report.browser_page import write_latex, write_page
 from harness.store import Run
-from harness.studies.graders import on_wrong_captions
+from harness.studies.graders import graders, on_wrong_captions
 from harness.studies.load import load_study
-from harness.studies.study_tables import graders
+from harness.systems import Provenance
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
     from harness.analysis import Analysis
     from harness.render import StudyFacts
     from harness.render.blocks import Section
-
-log = logging.getLogger(__name__)
 
 FORMATS = ("page", "latex")
 
@@ -47,9 +44,9 @@ def report(settings: Report, how: Composition) -> None:
     runs, analysis = study.runs, study.analysis
     facts = study_facts(settings, how, runs)
     folder = report_folder(settings)
-    wrong = wrong_captions(runs, settings)
-    write(folder, analysis, facts, settings.language, wrong)
-    page = write_page(folder, analysis, facts, runs, settings.language, [wrong])
+    captions = wrong_captions(runs, settings)
+    write_files(folder, analysis, facts, settings.language, captions)
+    page = write_page(folder, analysis, facts, runs, settings.language, [captions])
     screen = Console()
     if not screen.is_terminal:
         screen.width = WIDTH
@@ -58,8 +55,8 @@ def report(settings: Report, how: Composition) -> None:
         print(f"all of them: {shown_path(folder / 'suspects.csv')}")
     else:
         screen.print(terminal(analysis, facts, settings.language, screen.width))
-        if wrong is not None:
-            screen.print(*section(wrong, screen.width), sep="\n")
+        if captions is not None:
+            screen.print(*section(captions, screen.width), sep="\n")
         print(f"report: {shown_path(folder / 'report.md')}")
         print(f"page for a browser: {shown_path(page)}")
     if settings.format == "latex":
@@ -68,13 +65,35 @@ def report(settings: Report, how: Composition) -> None:
 
 
 def report_folder(settings: Report) -> Path:
-    """Return where the report goes; a part of it never overwrites the whole."""
+    """Return the folder of the report; a part of it never overwrites the whole."""
     part = "-".join(name for name in (settings.baseline, settings.factor) if name is not None)
     return study_path(settings) / "report" / (portable(part) if part else "")
 
 
+def study_facts(settings: Report, how: Composition, runs: Sequence[Run]) -> "StudyFacts":
+    """Return what the report says of the study beside its analysis."""
+    from harness.render import Agreement, StudyFacts
+
+    return StudyFacts(
+        study=settings.study.name,
+        language=language(settings.study.language),
+        question=settings.study.question,
+        testset=runs[0].facts()["testset"]["name"],
+        judge=settings.judge.label,
+        judge_is_model=isinstance(settings.judge, ChatJudge),
+        agreement=tuple(Agreement(**asdict(measured)) for measured in settings.judge.accuracies),
+        generators={
+            run.name: made_with.generator
+            for run in runs
+            if (made_with := Provenance.from_record(run.facts()["made_with"])).generator
+        },
+        graders=graders(settings, runs),
+        words=tuple(how.study_words.split()),
+    )
+
+
 def wrong_captions(runs: Sequence[Run], settings: Report) -> "Section | None":
-    """Return which answers rest on a caption that people graded wrong; None where none does."""
+    """Return the answers that rely on a caption that people graded wrong; None if there is none."""
     from harness.render import words
     from harness.render.wrong_captions import wrong_captions
 
@@ -82,21 +101,21 @@ def wrong_captions(runs: Sequence[Run], settings: Report) -> "Section | None":
     return wrong_captions(found, words(settings.language))
 
 
-def write(
+def write_files(
     folder: Path,
     analysis: "Analysis",
     facts: "StudyFacts",
     language: str,
-    wrong: "Section | None" = None,
+    captions: "Section | None" = None,
 ) -> None:
-    """Write the report as Markdown, the tables and the findings."""
+    """Write the report as Markdown, the tables as CSV, and the findings as JSON."""
     from harness.analysis import as_json
     from harness.render import csv_tables, markdown
     from harness.render.markdown import section
 
     text = markdown(analysis, facts, language)
-    if wrong is not None:
-        text = "\n\n".join([text.rstrip(), *section(wrong, 2), ""])
+    if captions is not None:
+        text = "\n\n".join([text.rstrip(), *section(captions, 2), ""])
     write_whole(folder / "report.md", text.encode())
     tables = csv_tables(analysis, language) | {"suspects.csv": suspects_csv(analysis)}
     for name, text in tables.items():
@@ -123,21 +142,3 @@ def suspects_csv(analysis: "Analysis") -> str:
     from harness.render.tables import csv
 
     return csv([field.name for field in fields(Suspect)], [asdict(s) for s in analysis.suspects])
-
-
-def study_facts(settings: Report, how: Composition, runs: Sequence[Run]) -> "StudyFacts":
-    """Return what the report says of the study beside its analysis."""
-    from harness.render import Agreement, StudyFacts
-
-    return StudyFacts(
-        study=settings.study.name,
-        language=language(settings.study.language),
-        question=settings.study.question,
-        testset=runs[0].facts()["testset"]["name"],
-        judge=settings.judge.label,
-        judge_is_model=isinstance(settings.judge, ChatJudge),
-        agreement=tuple(Agreement(**asdict(measured)) for measured in settings.judge.accuracies),
-        generators={run.name: run.facts()["made_with"]["generator"] for run in runs},
-        graders=graders(settings, runs),
-        words=tuple(how.study_words.split()),
-    )

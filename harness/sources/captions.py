@@ -1,4 +1,4 @@
-"""Captions: what a captioner said about a figure, remembered by picture and captioner."""
+"""Captions: what a captioner says about a figure, cached by picture and captioner."""
 
 import json
 from collections.abc import Sequence
@@ -10,17 +10,16 @@ from harness.errors import ConfigError
 from harness.files import write_whole
 from harness.llm.calls import Calls
 from harness.llm.keys import call_key
-from harness.sources.documents import Figure
-from harness.sources.pdf.boxes import Box
+from harness.sources.documents import Box, Figure
 
-AT_ONCE = 8
-"""Figures that a captioner is given together: what is done is kept when a run is killed."""
-KEPT = ("text", "readable", "confidence", "source")
+BATCH = 8
+"""Figures given to a captioner at once: a batch that is done is kept when a run is killed."""
+CACHED_FIELDS = ("text", "readable", "confidence", "source")
 
 
 @dataclass(frozen=True, slots=True)
 class Caption:
-    """What was said about a figure: one row of the captions of a run."""
+    """What a captioner said about a figure: one row of the captions of a run."""
 
     figure: str
     """The figure's id."""
@@ -28,14 +27,14 @@ class Caption:
     page: int
     box: Box | None
     image_sha256: str
-    """The picture lies in the cache as `figures/<image_sha256>.png`."""
+    """The picture is cached as `figures/<image_sha256>.png`."""
     captioner: str
     text: str
-    """Empty where nothing could be said; `error` may tell why."""
+    """Empty if nothing could be said; `error` may give the reason."""
     readable: bool
     """Whether values could be read."""
     confidence: float | None
-    """Mean confidence in [0, 1] of what was read; None where the captioner tells none."""
+    """Mean confidence in [0, 1] of what was read; None if the captioner does not report one."""
     source: str
     """ocr | vision | ..."""
     error: str | None = None
@@ -43,7 +42,7 @@ class Caption:
 
 @dataclass
 class Captioner:
-    """Describes figures. A subclass gives `label`, `identity` and `caption`."""
+    """Describes figures. A subclass defines `label`, `identity` and `caption`."""
 
     @property
     def label(self) -> str:
@@ -58,7 +57,7 @@ class Captioner:
         """Caption the figures, in their order; a failure is a caption with an error.
 
         Raises:
-            ConfigError: the captioner cannot work at all as it is set up.
+            ConfigError: the captioner cannot work at all with its settings.
         """
         raise NotImplementedError
 
@@ -89,7 +88,7 @@ class Captioner:
 
 @dataclass
 class NoCaptioner(Captioner):
-    """Says nothing: for an index of text only."""
+    """Captions nothing: for an index of text only."""
 
     @property
     def label(self) -> str:
@@ -108,49 +107,49 @@ def captions_of(
     calls: Calls,
     cache: Path,
 ) -> tuple[Caption, ...]:
-    """Return the figures' captions, in their order, and keep pictures and captions in the cache.
+    """Return the figures' captions, in their order; pictures and captions are cached.
 
-    A picture that this captioner has seen before, in whatever document, is not shown to it
-    again. What failed is not kept.
+    A picture that this captioner has captioned before, in any document, is not given to it again.
+    Failures are not cached.
 
     Args:
         figures: What to caption.
-        captioner: Who says it.
+        captioner: What captions them.
         calls: The store of the model calls that a captioner makes.
-        cache: The folder that holds `captions/` and `figures/`.
+        cache: The folder that contains `captions/` and `figures/`.
     """
     identity = captioner.identity()
     mark = call_key(identity)[:16]
-    said: dict[str, Caption] = {}
+    captions: dict[str, Caption] = {}
     waiting: dict[str, Figure] = {}
     for figure in figures:
         picture = cache / "figures" / f"{figure.sha256}.png"
         if not picture.exists():
             write_whole(picture, figure.png)
-        kept = _remembered(cache / "captions" / f"{figure.sha256}-{mark}.json")
-        if kept is not None:
-            said[figure.sha256] = captioner.say(figure, **kept)
+        cached = _cached(cache / "captions" / f"{figure.sha256}-{mark}.json")
+        if cached is not None:
+            captions[figure.sha256] = captioner.say(figure, **cached)
         else:
             waiting.setdefault(figure.sha256, figure)
-    for done in range(0, len(waiting), AT_ONCE):
-        some = list(waiting.values())[done : done + AT_ONCE]
-        for caption in captioner.caption(some, calls):
-            said[caption.image_sha256] = caption
+    for done in range(0, len(waiting), BATCH):
+        batch = list(waiting.values())[done : done + BATCH]
+        for caption in captioner.caption(batch, calls):
+            captions[caption.image_sha256] = caption
             if caption.error is None:
-                content = {"captioner": identity} | {name: getattr(caption, name) for name in KEPT}
-                text = json.dumps(content, ensure_ascii=False, indent=1)
+                fields = {name: getattr(caption, name) for name in CACHED_FIELDS}
+                text = json.dumps({"captioner": identity} | fields, ensure_ascii=False, indent=1)
                 file = cache / "captions" / f"{caption.image_sha256}-{mark}.json"
                 write_whole(file, text.encode("utf-8"))
     return tuple(
-        replace(said[f.sha256], figure=f.id, document=f.document, page=f.page, box=f.box)
+        replace(captions[f.sha256], figure=f.id, document=f.document, page=f.page, box=f.box)
         for f in figures
     )
 
 
-def _remembered(path: Path) -> dict[str, Any] | None:
-    """Return what is kept under a path; a file that cannot be read counts as none."""
+def _cached(path: Path) -> dict[str, Any] | None:
+    """Return the cached fields of a caption, or None if the file is missing or damaged."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        return {name: content[name] for name in KEPT}
+        return {name: content[name] for name in CACHED_FIELDS}
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -1,10 +1,71 @@
-"""A corpus: documents of pages, pages of text and figures, raw and as they were read."""
+"""A corpus as data: documents of pages, pages of text and figures; raw as read, then cleaned."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from harness.sources.pdf.boxes import Box
 from harness.sources.pictures import Picture
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle, y upwards: in points on a page, in pixels in a picture."""
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+    @property
+    def width(self) -> float:
+        return self.right - self.left
+
+    @property
+    def height(self) -> float:
+        return self.top - self.bottom
+
+    @property
+    def has_extent(self) -> bool:
+        """False for what `clipped` returns of two rectangles that do not meet."""
+        return self.width >= 0 and self.height >= 0
+
+    @property
+    def area(self) -> float:
+        """Width times height; zero if the rectangle has no extent."""
+        return max(self.width, 0.0) * max(self.height, 0.0)
+
+    def union(self, other: "Box") -> "Box":
+        """Return the smallest rectangle that contains both."""
+        return Box(
+            min(self.left, other.left),
+            min(self.bottom, other.bottom),
+            max(self.right, other.right),
+            max(self.top, other.top),
+        )
+
+    def clipped(self, to: "Box") -> "Box":
+        """Return the intersection of both; its area is zero if they do not meet."""
+        return Box(
+            max(self.left, to.left),
+            max(self.bottom, to.bottom),
+            min(self.right, to.right),
+            min(self.top, to.top),
+        )
+
+    def holds(self, other: "Box") -> bool:
+        """Tell whether the other rectangle is inside this one."""
+        return self.union(other) == self
+
+    def grown(self, by: float) -> "Box":
+        """Return the rectangle with each edge moved outwards."""
+        return Box(self.left - by, self.bottom - by, self.right + by, self.top + by)
+
+
+def around(boxes: Iterable[Box]) -> Box:
+    """Return the smallest rectangle that contains all boxes, of which there is at least one."""
+    first, *rest = boxes
+    for box in rest:
+        first = first.union(box)
+    return first
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +77,7 @@ class Figure:
     document: str
     page: int
     box: Box | None
-    """Where it stands, in points; None in a file that has no pages."""
+    """Its place on the page, in points; None in a file that has no pages."""
     png: bytes
     sha256: str
     """Of its pixels."""
@@ -44,7 +105,7 @@ class Document:
     """Of the file's bytes."""
     pages: tuple[Page, ...]
     counts: Mapping[str, int] = field(default_factory=dict)
-    """What reading it changed or left out, for the log: `controls_removed` and so on."""
+    """What reading the file changed or left out, for the log: `controls_removed` and so on."""
 
     @property
     def figures(self) -> tuple[Figure, ...]:
@@ -52,21 +113,21 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A figure as a file has it."""
+class RawFigure:
+    """A figure as a reader of files returns it: not numbered yet."""
 
     picture: Picture
     content: str
-    """Equal figures are equal here, wherever they stand."""
+    """Equal for equal figures, wherever they are placed."""
     kind: str = "image"
     box: Box | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
-    """A page as a file has it: the text not yet cleaned, the figures from its top."""
+class RawPage:
+    """A page as a reader of files returns it: text not cleaned yet, figures from the top."""
 
     text: str
-    found: tuple[Found, ...] = ()
+    figures: tuple[RawFigure, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
-    """What reading it changed or left out."""
+    """What reading the page changed or left out."""

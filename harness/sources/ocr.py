@@ -1,4 +1,4 @@
-"""Captions by character recognition: what is printed in a figure, and nothing else."""
+"""Captions by optical character recognition (OCR): what is printed in a figure, nothing else."""
 
 import hashlib
 import threading
@@ -8,31 +8,30 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from harness.errors import ConfigError, pick
+from harness.errors import ConfigError, in_language
 from harness.llm.calls import Calls
 from harness.sources.captions import Caption, Captioner
 from harness.sources.charts.caption_text import WORDINGS, caption_of
-from harness.sources.charts.chart import read_chart
-from harness.sources.charts.words import Word
-from harness.sources.documents import Figure
-from harness.sources.pdf.boxes import Box
+from harness.sources.charts.chart import Word, read_chart
+from harness.sources.documents import Box, Figure
 
 LAYOUT = 1
-"""Raise it when the same readings come to be worded otherwise: old captions are then not used."""
+"""Incremented when the same words would give another caption: older captions are then unused."""
 _ENGINE = threading.Lock()
 
 
 @dataclass
 class OcrCaptioner(Captioner):
-    """Reads the text of a figure with rapidocr and pairs values with labels by their places.
+    """Reads the text of a figure with rapidocr and pairs values with labels by their positions.
 
-    It does not see what is drawn: where no values are printed the caption says so.
+    It does not see what is drawn: if no values are printed, the caption says so.
     """
 
     language: str = "en"
-    """en | ja | zh_hant | zh_hans: of the caption's own words."""
+    """en | ja | zh_hant | zh_hans: of the words that a caption adds. English for any other, with a
+    warning."""
     min_confidence: float = 0.8
-    """Readings less sure than this are dropped, in [0, 1]."""
+    """Words read with a lower confidence are dropped, in [0, 1]."""
 
     @property
     def label(self) -> str:
@@ -52,7 +51,7 @@ class OcrCaptioner(Captioner):
         }
 
     def caption(self, figures: Sequence[Figure], calls: Calls) -> tuple[Caption, ...]:
-        wording = pick(WORDINGS, self.language, "language")
+        wording = in_language(WORDINGS, self.language, "words of captions")
         captions = []
         for figure in figures:
             words, scores = self._read(figure.png)
@@ -63,7 +62,7 @@ class OcrCaptioner(Captioner):
         return tuple(captions)
 
     def _read(self, png: bytes) -> tuple[list[Word], list[float]]:
-        """Return the words that are read with confidence, y upwards, and how sure each is."""
+        """Return the words read with enough confidence, y upwards, and the confidence of each."""
         with _ENGINE:
             read = _engine()(png)
         if read.boxes is None:
@@ -79,10 +78,10 @@ class OcrCaptioner(Captioner):
 
 
 def _folder() -> Path:
-    """Return where rapidocr is installed, without importing it, which takes a second.
+    """Return the folder of rapidocr, without importing it, which takes a second.
 
     Raises:
-        ConfigError: it, or the runtime that it needs, is not installed.
+        ConfigError: rapidocr, or the runtime that it needs, is not installed.
     """
     import importlib.util
 
@@ -97,7 +96,7 @@ def _folder() -> Path:
 
 @cache
 def _models(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of each model file that came with rapidocr."""
+    """Return the SHA-256 of each model file in the package rapidocr."""
     files = sorted((folder / "models").glob("*.onnx"))
     return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
 

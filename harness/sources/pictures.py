@@ -1,4 +1,4 @@
-"""Pictures as captioners want them: RGB on white, upright, of bearable size, as PNG."""
+"""Pictures as captioners take them: RGB on white, upright, limited in size, as PNG."""
 
 import hashlib
 import io
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 MOST_PIXELS = 50_000_000
-"""What is larger is not decoded: a file of 200 bytes can declare billions of pixels."""
+"""A larger image is not decoded: a file of 200 bytes can declare billions of pixels."""
 UNREADABLE = (OSError, ValueError, SyntaxError, EOFError, KeyError, TypeError, struct.error)
-"""What Pillow raises on files that are damaged."""
+"""Exceptions that Pillow raises on damaged files."""
 LONGEST_SIDE = 2000
 """Pixels; a larger picture is scaled down, since captioners do that anyway."""
 
@@ -26,11 +26,11 @@ class Picture:
 
     png: bytes
     sha256: str
-    """Of size and RGB pixels, so that another PNG encoder does not make it another picture."""
+    """Of size and RGB pixels: it does not depend on the PNG encoder."""
 
 
 def encode(image: "Image") -> Picture | None:
-    """Return the image as a PNG, or None where it is blank: all of one colour."""
+    """Return the image as a PNG, or None if it is blank: all of one colour."""
     rgb = _fitted(_on_white(image))
     if len(rgb.getcolors(2) or (0, 0)) == 1:
         return None
@@ -44,7 +44,7 @@ def decode(data: bytes, name: str) -> "Image":
     """Decode the first frame of an image file, turned upright by its EXIF orientation.
 
     Raises:
-        InputError: it is no image, is broken, or declares more than `MOST_PIXELS`.
+        InputError: it is not an image, is damaged, or declares more than `MOST_PIXELS`.
     """
     from PIL import Image, ImageOps
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from harness.errors import ConfigError, EndpointError, pick
+from harness.errors import ConfigError, EndpointError, in_language
 from harness.llm.calls import Calls
 from harness.llm.chat import Chat, Message, Outcome, Request
 from harness.sources.captions import Caption, Captioner
@@ -42,20 +42,20 @@ PROMPTS = {
 
 @dataclass
 class VisionCaptioner(Captioner):
-    """Shows each figure to a vision model and keeps what it says."""
+    """Sends each figure to a vision model; its reply is the caption."""
 
     base_url: str = field(default="https://api.openai.com/v1", metadata=PLACE)
     model: str = ""
     api_key_env: str | None = field(default=None, metadata=PLACE)
-    """Name of the environment variable that holds the key; none for a local server."""
+    """Name of the environment variable with the key; null for a local server."""
     language: str = "en"
-    """en | ja | zh_hant | zh_hans: which prompt is sent."""
+    """en | ja | zh_hant | zh_hans: of the prompt. English for any other, with a warning."""
     prompt: str | None = None
     """Sent instead of the prompt of the language."""
     temperature: float | None = 0.0
     seed: int | None = 0
     max_tokens: int | None = 800
-    """A caption that does not fit is no caption."""
+    """A caption that is truncated here is an error."""
     concurrency: int = field(default=2, metadata=PLACE)
     timeout: float = field(default=300.0, metadata=PLACE)
     """Seconds."""
@@ -68,11 +68,16 @@ class VisionCaptioner(Captioner):
         return {
             "captioner": "vision",
             "chat": self.chat().identity(),
-            "prompt": self.prompt or pick(PROMPTS, self.language, "language"),
+            "prompt": self.rendered_prompt,
         }
 
+    @property
+    def rendered_prompt(self) -> str:
+        """The prompt that is sent with each figure."""
+        return self.prompt or in_language(PROMPTS, self.language, "prompt for captions")
+
     def chat(self) -> Chat:
-        """Return the model that is asked."""
+        """Return the model that captions."""
         from harness.llm.openai_chat import OpenAIChat
 
         if not self.model:
@@ -89,7 +94,7 @@ class VisionCaptioner(Captioner):
         )
 
     def caption(self, figures: Sequence[Figure], calls: Calls) -> tuple[Caption, ...]:
-        prompt = self.prompt or pick(PROMPTS, self.language, "language")
+        prompt = self.rendered_prompt
         requests = [Request((Message("user", prompt, images=(f.png,)),)) for f in figures]
         outcomes = self.chat().complete_all(requests, calls)
         return tuple(
@@ -101,7 +106,8 @@ class VisionCaptioner(Captioner):
         if isinstance(outcome, EndpointError):
             return self.say(figure, "", "vision", error=str(outcome))
         text = outcome.text.strip()
+        error = None if text else "the model returned an empty caption"
         if outcome.finish_reason == "length":
-            reason = f"the caption was cut at {self.max_tokens} tokens; raise captioner.max_tokens"
-            return self.say(figure, "", "vision", error=reason)
-        return self.say(figure, text, "vision", error=None if text else "the model said nothing")
+            text = ""
+            error = f"truncated at {self.max_tokens} tokens; raise variant.captioner.max_tokens"
+        return self.say(figure, text, "vision", error=error)

@@ -1,4 +1,4 @@
-"""Run folders on disk: this room alone opens the tables of a run."""
+"""Run folders on disk: only this room reads and writes the tables of a run."""
 
 from harness.store.run import Run, chosen_runs, finished_runs
 

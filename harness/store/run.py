@@ -1,4 +1,4 @@
-"""A run folder: rows <-> Parquet, `run.json` last. Nobody else opens `runs/`."""
+"""A run folder: rows written and read, `run.json` last. No other module opens `runs/`."""
 
 import hashlib
 import json
@@ -35,22 +35,22 @@ class Run:
 
     @property
     def name(self) -> str:
-        """The folder's name, which is a pure function of what was run."""
+        """The folder's name, a pure function of variant, overrides and version."""
         return self.path.name
 
     def table(self, name: str) -> Path:
-        """Return where a table of the run lies."""
+        """Return the path of a table."""
         return self.path / f"{name}.parquet"
 
     @property
     def finished(self) -> bool:
-        """A folder without `run.json` is not a run yet."""
+        """Whether `run.json` exists; without it the folder is not a run yet."""
         return (self.path / "run.json").is_file()
 
     def facts(self) -> dict[str, Any]:
-        """Return what `run.json` says."""
+        """Return the content of `run.json`; raise RunError if it is missing or unusable."""
         if not self.finished:
-            raise RunError(f"{self.path} is not a finished run; collect it again to continue it")
+            raise RunError(f"{self.path} is not a finished run; collect it again to resume it")
         try:
             facts: dict[str, Any] = json.loads((self.path / "run.json").read_text("utf-8"))
             version, name = facts["version_of_files"], facts.get("name", self.name)
@@ -80,11 +80,11 @@ class Run:
         write_whole(self.path / "run.json", text.encode())
 
     def responses(self) -> list[Response]:
-        """Return the answers, in the order of the test set; none where nothing was asked yet."""
+        """Return the answers, in the order of the test set; empty if nothing was asked yet."""
         return [response_from(row) for row in read_rows(self.table("responses"), RESPONSES)]
 
     def write_responses(self, responses: Sequence[Response]) -> None:
-        """Write all answers at once; a text that UTF-8 cannot hold has the bad half replaced."""
+        """Write all answers at once; lone surrogates are replaced, as UTF-8 cannot encode them."""
         rows = [response_row(response) for response in responses]
         write_rows(self.table("responses"), RESPONSES, rows)
 
@@ -100,24 +100,24 @@ class Run:
 
     def judges(self) -> dict[str, Any]:
         """Return what shaped each judge's labels: label in the judge column -> identity."""
-        said = read_metadata(self.table("scores")).get("judges", "{}")
-        judges: dict[str, Any] = json.loads(said)
+        text = read_metadata(self.table("scores")).get("judges", "{}")
+        judges: dict[str, Any] = json.loads(text)
         return judges
 
     def evaluations(self) -> list[dict[str, Any]]:
-        """Return what each evaluation of these answers took, the first one first."""
+        """Return the log entries of the evaluations of these answers, oldest first."""
         text = self.file(EVALUATIONS) or b""
         return [json.loads(line) for line in text.decode().split("\n") if line]
 
     def log_evaluation(self, record: Mapping[str, Any]) -> None:
-        """Add a line that says who judged, and what that took."""
+        """Append a log entry: who judged, and what that took."""
         with self.locked():
             line = json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
             self.write_text(EVALUATIONS, (self.file(EVALUATIONS) or b"").decode() + line)
 
     @property
     def answers(self) -> str:
-        """SHA-256 of the answers as they are now: what verdicts and scores belong to."""
+        """SHA-256 of the answers as they are now, which verdicts and scores belong to."""
         return hashlib.sha256(self.table("responses").read_bytes()).hexdigest()
 
     def write_evaluation(
@@ -129,16 +129,16 @@ class Run:
         write_records(self.table("scores"), SCORES, scores, metadata)
 
     def reopen(self) -> None:
-        """Make a run unfinished again, and forget scores of answers that may change."""
+        """Make a run unfinished again, and delete the scores of answers that may change."""
         for name in ("run.json", "scores.parquet", "verdicts.parquet", EVALUATIONS):
             (self.path / name).unlink(missing_ok=True)
 
     def copy_in(self, file: Path, name: str) -> None:
-        """Copy a file into the run, so that its folder can be read on its own."""
+        """Copy a file into the run, so that its folder is self-contained."""
         write_whole(self.path / name, file.read_bytes())
 
     def captions(self) -> list[dict[str, Any]]:
-        """Return what the index was told about each figure; none where no figure was captioned.
+        """Return the caption of each figure in the index; empty if no figure has one.
 
         `picture` names the file of the figure: `file(row["picture"])`.
         """
@@ -146,18 +146,18 @@ class Run:
         return [json.loads(line) for line in (text or b"").decode().split("\n") if line.strip()]
 
     def file(self, name: str) -> bytes | None:
-        """Return a file of the run as it is; None where it is not there."""
+        """Return the content of a file of the run; None if it does not exist."""
         path = (self.path / name).resolve()
         inside = path.is_relative_to(self.path.resolve())
         return path.read_bytes() if inside and path.is_file() else None
 
     def write_text(self, name: str, text: str) -> None:
-        """Write a file that people read, beside the tables."""
+        """Write a text file beside the tables."""
         write_whole(self.path / name, text.encode("utf-8", "replace"))
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other processes from collecting the same run at the same time."""
+        """Hold the run's lock, so that other processes cannot write to it."""
         from filelock import FileLock
 
         locks = self.path.parent / ".locks"
@@ -166,7 +166,7 @@ class Run:
             yield
 
     def set_aside(self) -> "Run":
-        """Move a run out of the way to the next free `.old/<name>-<n>`, and return it."""
+        """Move a run to the next free `.old/<name>-<n>`, and return it."""
         number = 1
         old = self.path.parent / ".old"
         old.mkdir(exist_ok=True)
@@ -177,7 +177,7 @@ class Run:
 
 
 def finished_runs(folder: Path) -> list[Run]:
-    """Return the runs of a study's folder, by name; old ones that were set aside are left out."""
+    """Return the finished runs of a study's folder, by name; without those set aside."""
     if not folder.is_dir():
         return []
     runs = [Run(path) for path in sorted(folder.iterdir()) if not path.name.startswith(".")]
@@ -185,10 +185,10 @@ def finished_runs(folder: Path) -> list[Run]:
 
 
 def chosen_runs(folder: Path, names: Sequence[str]) -> list[Run]:
-    """Return the finished runs of a study's folder that are named, all where none is."""
+    """Return the finished runs of these names in a study's folder; all of them without names."""
     runs = {run.name: run for run in finished_runs(folder)}
     if not runs:
         raise RunError(
-            f"{folder} holds no finished run; collect one: python -m harness.collect variant=..."
+            f"{folder} has no finished run; collect one: python -m harness.collect variant=..."
         )
     return [pick(runs, name, "run") for name in dict.fromkeys(names)] or list(runs.values())

@@ -1,16 +1,60 @@
-"""Whose word counts, and what it says: people's, and not that of a model on trial itself."""
+"""Whose grades count, and what they say: people's grades, never those of a model under test."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from harness.analysis.suspects import OnWrongCaption
 from harness.analysis.suspects import on_wrong_captions as resting_on
-from harness.questions import Subject, read_caption_grades, response_sha256, verdict_by_text
+from harness.config.paths import testset_folder
+from harness.config.schema import Report
+from harness.questions import (
+    Subject,
+    current_grades,
+    grade_by_text,
+    question_sha256,
+    read_caption_grades,
+    read_grades,
+    read_testset,
+    response_sha256,
+)
+from harness.records import Response
 from harness.store import Run
+from harness.systems import Provenance
+from harness.text import fold_name
 
 
-def machines(runs: Sequence[Run], judge: str) -> frozenset[str]:
+def graders(settings: Report, runs: Sequence[Run]) -> tuple[str, ...]:
+    """Return the names of those who graded answers of this test set, without the study's models."""
+    refused = {fold_name(name) for name in model_names(runs, settings.judge.label)}
+    names = dict.fromkeys(grade.grader for grade in read_grades(grades_file(settings)))
+    return tuple(name for name in names if fold_name(name) not in refused)
+
+
+def human_grades(
+    settings: Report, runs: Sequence[Run], responses: Mapping[str, Sequence[Response]]
+) -> dict[tuple[str, str, int], int | None]:
+    """Return (run, question id, repeat) -> grade, for the responses that people have graded.
+
+    None where they could not tell.
+    """
+    asked = {q.id: question_sha256(q) for run in runs for q in read_testset(run.path).questions}
+    grades = current_grades(read_grades(grades_file(settings)), asked)
+    by_text = grade_by_text(grades, model_names(runs, settings.judge.label))
+    return {
+        (run, row.question_id, row.repeat): by_text[key]
+        for run, rows in responses.items()
+        for row in rows
+        if row.response is not None
+        and (key := (row.question_id, response_sha256(row.response))) in by_text
+    }
+
+
+def grades_file(settings: Report) -> Path:
+    """Return the path of the grades of the study's test set."""
+    return testset_folder(settings.study.testset) / "grades.jsonl"
+
+
+def model_names(runs: Sequence[Run], judge: str) -> frozenset[str]:
     """Return the names of a study's judges and generators.
 
     Grades under such a name are no evidence about metrics: a judge agrees with itself.
@@ -19,30 +63,31 @@ def machines(runs: Sequence[Run], judge: str) -> frozenset[str]:
         runs: Of the study.
         judge: The label of the judge that is configured, which may not have judged yet.
     """
-    return frozenset([judge, *(name for run in runs for name in names_in(run))])
+    return frozenset([judge, *(name for run in runs for name in names_in_run(run))])
 
 
-def names_in(run: Run) -> Iterator[str]:
+def names_in_run(run: Run) -> Iterator[str]:
     """Yield label and model of a run's generator and of each judge that has scored it."""
-    made_with = run.facts()["made_with"]
-    yield made_with["generator"]
-    yield from model_in(made_with.get("models"))
+    made_with = Provenance.from_record(run.facts()["made_with"])
+    if made_with.generator:
+        yield made_with.generator
+    yield from chat_model(made_with.models)
     for label, identity in run.judges().items():
         yield label
-        yield from model_in(identity)
+        yield from chat_model(identity)
 
 
-def model_in(identity: Any) -> Iterator[str]:
+def chat_model(identity: object) -> Iterator[str]:
     """Yield the name of the chat model in an identity, where it has one."""
-    chat = identity.get("chat") if isinstance(identity, dict) else None
-    if isinstance(chat, dict) and isinstance(chat.get("model"), str):
+    chat = identity.get("chat") if isinstance(identity, Mapping) else None
+    if isinstance(chat, Mapping) and isinstance(chat.get("model"), str):
         yield chat["model"]
 
 
 def on_wrong_captions(
     runs: Sequence[Run], folder: Path, judge: str
 ) -> dict[str, tuple[OnWrongCaption, ...]]:
-    """Return run -> its answers that rest on a caption graded wrong; runs without any are left out.
+    """Return run -> its answers that rely on a caption graded wrong; no entry for other runs.
 
     Args:
         runs: Of the study.
@@ -50,7 +95,7 @@ def on_wrong_captions(
         judge: Whose verdicts say which passage supports which claim.
     """
     grades = read_caption_grades(folder / "caption_grades.jsonl")
-    verdicts = verdict_by_text(grades, machines(runs, judge)) if grades else {}
+    verdicts = grade_by_text(grades, model_names(runs, judge)) if grades else {}
     found = {
         run.name: resting_on(run.responses(), run.verdicts(judge), wrong)
         for run in runs

@@ -10,8 +10,9 @@ from harness.config.composition import Composition
 from harness.config.paths import study_path
 from harness.config.schema import Report, Study
 from harness.errors import ConfigError, pick
+from harness.records import Question
 from harness.store import Run, chosen_runs
-from harness.studies.study_tables import comparable, documents, study_tables
+from harness.studies.study_tables import comparable, study_tables
 
 if TYPE_CHECKING:
     from harness.analysis import Analysis, Options, Primary, RunFacts, StudyTable
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 CLUSTERS = ("question", "document")
-"""What is sampled as a unit."""
+"""The units that are resampled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +38,12 @@ def load_study(settings: Report, how: Composition) -> LoadedStudy:
     runs = comparable(chosen_runs(study_path(settings), settings.runs))
     tables = study_tables(runs, settings, how)
     table = tables[settings.judge.label]
-    asked = options(settings, runs, table)
-    return LoadedStudy(runs, judged_by_several(analyse(table, asked), tables, asked))
+    options = read_options(settings, runs, table)
+    return LoadedStudy(runs, judged_by_several(analyse(table, options), tables, options))
 
 
-def options(settings: Report, runs: Sequence[Run], table: "StudyTable") -> "Options":
-    """Return what the reader asks for, each name checked."""
+def read_options(settings: Report, runs: Sequence[Run], table: "StudyTable") -> "Options":
+    """Return the options of the analysis, each name checked."""
     from harness.analysis import Options
     from harness.analysis.changes import Design
 
@@ -50,39 +51,47 @@ def options(settings: Report, runs: Sequence[Run], table: "StudyTable") -> "Opti
         pick({run.name: run for run in table.runs}, settings.baseline, "baseline")
     if settings.factor is not None:
         changes = Design(table.runs).changes.values()
-        differing = {change.factor: change for found in changes for change in found}
-        pick(differing, settings.factor, "factor")
+        factors = {change.factor: change for found in changes for change in found}
+        pick(factors, settings.factor, "factor")
     return Options(
         baseline=settings.baseline,
         factor=settings.factor,
-        primary=confirmed(runs, table.runs, settings.study),
+        primary=confirmatory_tests(runs, table.runs, settings.study),
         clusters=clusters(settings.cluster, table),
     )
 
 
-def clusters(kind: str, table: "StudyTable") -> dict[str, str]:
-    """Return question id -> the document it is drawn with; nothing where questions are drawn."""
-    pick(dict.fromkeys(CLUSTERS), kind, "cluster")
-    if kind == "question":
+def clusters(unit: str, table: "StudyTable") -> dict[str, str]:
+    """Return question id -> the document it is resampled with; empty if questions are the unit."""
+    pick(dict.fromkeys(CLUSTERS), unit, "cluster")
+    if unit == "question":
         return {}
-    found = documents(table.questions)
-    if not found:
+    documents = documents_of(table.questions)
+    if not documents:
         raise ConfigError(
-            "cluster=document: no question says in which document its answer stands; "
+            "cluster=document: no question says which document its answer is in; "
             "give 'evidence' in the test set"
         )
-    if without := [question.id for question in table.questions if question.id not in found]:
-        log.warning("cluster=document: without evidence, so alone: %s", ", ".join(without))
-    return found
+    if without := [question.id for question in table.questions if question.id not in documents]:
+        log.warning(
+            "cluster=document: without evidence, so alone: %s",
+            ", ".join(without),
+        )
+    return documents
 
 
-def confirmed(
+def documents_of(questions: Sequence[Question]) -> dict[str, str]:
+    """Return question id -> the document of its first evidence; no entry without evidence."""
+    return {q.id: q.evidence[0].document for q in questions if q.evidence}
+
+
+def confirmatory_tests(
     runs: Sequence[Run], facts: Sequence["RunFacts"], study: Study
 ) -> tuple["Primary", ...]:
-    """Return the tests that every run they rest on was collected after; others are exploratory.
+    """Return the tests that were declared before all runs they compare were collected.
 
-    A test that a run has on record counts even if the study does not name it any more: nobody
-    takes back what was declared, having seen the result.
+    Other tests are exploratory. A test that a run has on record counts even if the study no
+    longer names it: a declaration cannot be withdrawn once the result is known.
     """
     from harness.analysis import Primary
     from harness.analysis.changes import Design
@@ -92,22 +101,19 @@ def confirmed(
         name: [Primary(**test) for test in record["study"].get("primary", [])]
         for name, record in records.items()
     }
-    wanted = [Primary(test.factor, test.metric) for test in study.primary]
-    wanted += [test for tests in declared.values() for test in tests]
-    resting: dict[str, set[str]] = defaultdict(set)
-    for pair, change in Design(facts).contrasts if wanted else ():
-        resting[change.factor] |= {facts[at].name for at in pair}
-    found = []
-    for test in dict.fromkeys(wanted):
-        late = [n for n in records if n in resting[test.factor] and test not in declared[n]]
+    tests = [Primary(test.factor, test.metric) for test in study.primary]
+    tests += [test for recorded in declared.values() for test in recorded]
+    compared: dict[str, set[str]] = defaultdict(set)
+    for pair, change in Design(facts).contrasts if tests else ():
+        compared[change.factor] |= {facts[at].name for at in pair}
+    confirmatory = []
+    for test in dict.fromkeys(tests):
+        late = [n for n in records if n in compared[test.factor] and test not in declared[n]]
         if late:
             log.warning(
                 "%s of %s is exploratory: it was declared after %s was collected (%s)",
-                test.metric,
-                test.factor,
-                late[0],
-                records[late[0]]["started"],
-            )
+                test.metric, test.factor, late[0], records[late[0]]["started"],
+            )  # fmt: skip
         else:
-            found.append(test)
-    return tuple(found)
+            confirmatory.append(test)
+    return tuple(confirmatory)

@@ -2,21 +2,22 @@
 
 from harness.llm import CHATS, EMBEDDERS, Chat, Embedder, RecordedChat, RecordedEmbedder
 from harness.systems.extractive import Extractive
-from harness.systems.prompts import Prompt
+from harness.systems.generators import Generator
+from harness.systems.prompt_template import PromptTemplate
 from harness.systems.rag import Rag
-from harness.systems.system import Answerer, Bench, Found, System
+from harness.systems.system import Answerer, Bench, Found, IndexRecord, Provenance, System
 
 SYSTEMS: dict[str, type[System]] = {"rag": Rag}
 
-GENERATORS: dict[str, type[Chat]] = {
+GENERATORS: dict[str, type[Chat] | type[Generator]] = {
     "extractive": Extractive,
     "recorded": RecordedChat,
     **CHATS,
 }
-"""What may stand under `chat`: a language model, its recorded replies, or a reader without one."""
+"""What can be configured under `variant.chat`: a chat model, its recorded replies, or a program."""
 
 SEARCH_EMBEDDERS: dict[str, type[Embedder]] = {"recorded": RecordedEmbedder, **EMBEDDERS}
-"""What may stand under `embedder`: an embedding model, or its recorded vectors."""
+"""What can be configured under `embedder`: an embedding model, or its recorded vectors."""
 
 __all__ = [
     "GENERATORS",
@@ -26,7 +27,10 @@ __all__ = [
     "Bench",
     "Extractive",
     "Found",
-    "Prompt",
+    "Generator",
+    "IndexRecord",
+    "PromptTemplate",
+    "Provenance",
     "Rag",
     "System",
 ]

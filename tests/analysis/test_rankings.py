@@ -8,7 +8,7 @@ from harness.analysis import GOLD_METRICS, gold_scores, rank_scores
 from harness.analysis.rankings import as_gold, holds
 from harness.records import EvidencePlace, Passage, Question, Response
 from harness.sources.corpus import KINDS
-from harness.text import ENDINGS, stem, trigrams
+from harness.text import ENDINGS, document_name
 
 DATA = Path(__file__).parent.parent / "data/analysis/jqara_ranks.json"
 QUOTE = EvidencePlace("report", 2, "四月最多，共十二例")
@@ -59,7 +59,7 @@ def test_duplicates_count_once() -> None:
 
 
 def test_a_place_is_held_by_any_chunk_with_half_its_quote() -> None:
-    """The same gold serves every index: width, blanks and case are evened out."""
+    """The same gold serves every index: width, blanks and case do not count."""
     assert holds(passage("report#2.1", "據統計，四 月最多,共十二例。"), QUOTE)
     assert holds(passage("report#2.2", "四月最多，共"), QUOTE)
     assert not holds(passage("report#2.3", "十二例"), QUOTE)
@@ -115,13 +115,16 @@ def test_gold_scores_are_rows_like_any_other() -> None:
     assert [rows[at].units for at in (0, 4)] == [2, None]
 
 
-def test_names_and_trigrams() -> None:
-    """Folders and endings do not part a document from itself; nothing is made of nothing."""
-    assert [stem(n) for n in ("a/b.pdf", "a\\b.PDF", "b", "v2.0")] == ["b", "b", "b", "v2.0"]
+def test_a_document_has_one_name() -> None:
+    """Its folder, and the ending of every kind of file that is read, are no part of the name."""
+    assert [document_name(n) for n in ("a/b.pdf", "a\\b.PDF", "b", "v2.0")] == [
+        "b",
+        "b",
+        "b",
+        "v2.0",
+    ]
     assert ENDINGS == KINDS
-    assert {stem(f"麻疹 2024 #3{kind}") for kind in KINDS} == {"麻疹_2024_3"}
-    assert trigrams(" \n") == frozenset()
-    assert trigrams("Ａb") == frozenset({"ab"})
+    assert {document_name(f"麻疹 2024 #3{kind}") for kind in KINDS} == {"麻疹_2024_3"}
 
 
 def test_equal_passages_score_alike_whatever_was_asked_for() -> None:

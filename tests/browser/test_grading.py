@@ -25,7 +25,7 @@ AXE = Path(__file__).parents[1] / "data/axe/axe.min.js"
 
 
 def test_ten_answers_by_keyboard_and_a_crash(browser: Any, tmp_path: Path) -> None:
-    """Ten answers are graded, with a note, a skip, an undo and a crash: nothing is lost."""
+    """Ten answers are graded with a note, a skip, an undo and a crash, and no grade is lost."""
     study = ten(tmp_path)
     file = study.testset / "grades.jsonl"
     with serving(study) as page, tab(browser) as at:
@@ -76,23 +76,25 @@ def test_a_held_key_and_a_shortcut_grade_nothing(browser: Any, tmp_path: Path) -
         at.page.keyboard.press("Escape")
         with at.page.expect_response(lambda reply: reply.url.endswith("/grade")):
             at.page.keyboard.down("1")
+        at.page.wait_for_selector("#main[aria-busy=false]")
         at.page.keyboard.down("1")
         at.page.keyboard.down("1")
-        at.page.wait_for_timeout(200)
+        at.page.keyboard.up("1")
+        at.press("s")
 
     (kept,) = read_grades(study.testset / "grades.jsonl")
     assert (kept.grade, kept.note) == (1, "1010us")
 
 
 def test_buttons_and_captions(browser: Any, tmp_path: Path) -> None:
-    """The mouse does what the keys do; the figure stands beside the caption that is graded."""
+    """Buttons grade as keys do, and the figure is shown beside its caption."""
     study = small(tmp_path)
     with serving(study) as page, tab(browser) as at:
         at.open(page.link)
         at.page.click("text=Captions")
         at.page.wait_for_selector("#picture img")
         assert "April is the tallest" in at.text("caption")
-        assert at.page.evaluate("document.querySelector('#picture img').naturalWidth") == 1
+        at.page.wait_for_function("document.querySelector('#picture img').naturalWidth === 1")
         at.page.click("button[data-key='0']")
         at.page.wait_for_selector("#over:not([hidden])")
         assert at.errors == []
@@ -100,8 +102,8 @@ def test_buttons_and_captions(browser: Any, tmp_path: Path) -> None:
     assert kept.grade == 0
 
 
-def test_the_rule_is_told_after_the_grade(browser: Any, tmp_path: Path) -> None:
-    """Before a grade nothing says what `answer_match` thinks; after it the last line does."""
+def test_the_rule_is_shown_after_the_grade(browser: Any, tmp_path: Path) -> None:
+    """The proposal of `answer_match` is shown only after the grade."""
     with serving(small(tmp_path)) as page, tab(browser) as at:
         at.open(page.link)
         assert "answer_match" not in at.page.inner_text("body")
@@ -129,7 +131,7 @@ def test_strange_texts_do_no_harm(browser: Any, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def link(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A page that is looked at, and graded on by the last test only."""
+    """A page that only the last test grades on."""
     with serving(small(tmp_path_factory.mktemp("looked_at")), "language=ja") as page:
         yield page.link
 
@@ -151,7 +153,7 @@ def test_axe_finds_nothing(browser: Any, link: str, size: str, scheme: str, kind
 
 @pytest.fixture(scope="module")
 def second_look(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A page with an answer that two people dispute, and one whose question was edited since."""
+    """A page with a disputed answer, and one whose question was edited after grading."""
     study = small(tmp_path_factory.mktemp("second_look"))
     texts = [response_sha256(text) for text in ("It is 27 metres tall.", "In 1913.")]
     Gradebook(study.testset / "grades.jsonl", Grade).add(
@@ -168,7 +170,7 @@ def second_look(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Itera
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", ["wide", "narrow"])
 def test_a_second_look_says_why(browser: Any, second_look: str, size: str, scheme: str) -> None:
-    """What is disputed and what was edited since come first, each under its flag, in any theme."""
+    """Disputed and outdated answers come first, each with its flag, in any theme."""
     with tab(browser, size, scheme) as at:
         at.open(second_look)
         assert at.text("count") == "1 of 4 graded, 2 for a second look"
@@ -187,7 +189,7 @@ def test_a_second_look_says_why(browser: Any, second_look: str, size: str, schem
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_at_the_end(browser: Any, link: str, scheme: str) -> None:
-    """After the last key the page says that nothing is left, as clearly."""
+    """axe-core finds no fault in the page that says that nothing is left."""
     with tab(browser, "narrow", scheme) as at:
         at.open(f"{link}captions")
         at.press("1")

@@ -1,4 +1,4 @@
-"""The call store as a user sees it: how large it is, and how to forget."""
+"""The call cache as a user sees it: its size, and pruning."""
 
 import sqlite3
 from contextlib import closing
@@ -13,7 +13,7 @@ from tests.conftest import Command
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A store of two models' calls, one of them old, and an embedding."""
+    """A cache of two models' calls, one of them old, and an embedding."""
     folder = tmp_path / "runs"
     with closing(Calls(folder / ".cache")) as calls:
         calls.put("a", "chat gpt-4o", {"text": "x"})
@@ -46,16 +46,16 @@ def test_size(command: Command, root: Path) -> None:
     ],
 )
 def test_prune(words: list[str], gone: int, left: list[str], command: Command, root: Path) -> None:
-    """What is named goes, the rest stays, and both are told."""
+    """The calls named are deleted, the others are kept, and both are counted."""
     done = command("calls", f"root={root}", *words)
     lines = done.stdout.splitlines()
 
-    assert lines[0] == f"forgotten: {gone}"
+    assert lines[0] == f"deleted: {gone}"
     assert [" ".join(line.split()) for line in lines[2:]] == left
 
 
 def test_a_root_without_a_store(command: Command, tmp_path: Path) -> None:
-    """Nothing is remembered yet, and looking makes no file."""
+    """An empty cache has size 0, and showing it creates no file."""
     done = command("calls", f"root={tmp_path / 'none'}")
     assert done.stdout.endswith("calls.sqlite: 0.0 MB\n")
     assert not (tmp_path / "none").exists()
@@ -66,13 +66,13 @@ def test_a_root_without_a_store(command: Command, tmp_path: Path) -> None:
     [
         (["prune=chats"], "unknown kind of call 'chats' (did you mean 'chat'?)"),
         (["prun=chat"], "unknown setting 'prun' (did you mean 'prune'?)"),
-        (["prune"], "'prune' sets nothing: write prune=<value>"),
-        (["prune=all", "days=many"], "days=many is no number"),
-        (["days=3"], "days=... goes with prune=..."),
+        (["prune"], "'prune' has no value: write prune=<value>"),
+        (["prune=all", "days=many"], "days must be a number (got many)"),
+        (["days=3"], "days=... needs prune=..."),
     ],
 )
 def test_mistakes(words: list[str], message: str, command: Command, root: Path) -> None:
-    """A mistake is one line, and nothing is forgotten."""
+    """A mistake is one line, and nothing is deleted."""
     done = command("calls", f"root={root}", *words)
 
     assert done.returncode == 1

@@ -58,7 +58,7 @@ def test_what_was_recorded_is_replayed_elsewhere(
 
 
 def test_another_text_is_not_embedded_otherwise(command: Command, study: Study) -> None:
-    """With other passages the index is not built of two kinds of vectors: the ways are named."""
+    """Passages without a recorded vector are an error with the remedies."""
     file = recorded(command, study)
 
     done = command("collect", *replayed(study, file), "variant.index.chunk_size=20")
@@ -69,7 +69,7 @@ def test_another_text_is_not_embedded_otherwise(command: Command, study: Study) 
 
 
 def test_a_changed_prompt_is_not_answered_with_an_old_reply(command: Command, study: Study) -> None:
-    """Under another wording the run fails and says why; no run is left that looks finished."""
+    """A changed prompt has no recorded reply: the run fails with the reason and is not finished."""
     file = study.folder / "replies.jsonl.gz"
     with StubEndpoint("27公尺") as stub:
         command("collect", *live(stub, study))
@@ -90,7 +90,7 @@ def test_nothing_to_record_is_told(command: Command, study: Study) -> None:
     unnamed = command("calls", root, f"record={file}")
     empty = command("calls", root, f"record={file}", "study=small")
 
-    assert "record=... goes with study=..." in unnamed.stderr
+    assert "record=... needs study=..." in unnamed.stderr
     assert "extractive" in empty.stderr
     assert "makes no model calls, so there is nothing to record" in empty.stderr
     assert not file.exists()
@@ -111,14 +111,14 @@ def recorded(command: Command, study: Study) -> Path:
 
 
 def test_a_replayed_study_is_not_recorded_again(command: Command, study: Study) -> None:
-    """To collect again would not help: the recording is what there is to pass on."""
+    """A study that is itself replayed cannot be recorded; its recording can be shared."""
     command("collect", *replayed(study, recorded(command, study)))
     again = study.folder / "again.jsonl.gz"
 
     done = command("calls", f"root={study.folder / 'elsewhere'}", "study=small", f"record={again}")
 
     assert done.returncode == 1
-    assert "is replayed from a recording already: pass that file on" in done.stderr
+    assert "is itself replayed from a recording: share that file" in done.stderr
     assert not again.exists()
 
 
@@ -138,7 +138,7 @@ def test_an_edited_recording_does_not_continue_a_run(command: Command, study: St
 
     assert mixed.returncode == 1
     assert (
-        "not the same: chat.build (weights, package, recording or processor of the model)"
+        "changed: chat.build (weights, package, recording or processor of the model)"
         in mixed.stderr
     )
     assert continued.returncode == 0, continued.stderr
@@ -146,7 +146,7 @@ def test_an_edited_recording_does_not_continue_a_run(command: Command, study: St
 
 
 def test_the_index_says_what_it_ranked_by(command: Command, study: Study) -> None:
-    """Vectors that the call store has forgotten are still those of the index."""
+    """Vectors pruned from the call cache are still read from the index."""
     with StubEndpoint("27公尺") as stub:
         file, root = study.folder / "replies.jsonl.gz", f"root={study.folder / 'runs'}"
         command("collect", *live(stub, study))
@@ -156,7 +156,7 @@ def test_the_index_says_what_it_ranked_by(command: Command, study: Study) -> Non
         command("collect", *live(stub, study), "again=true")
         again = command("calls", root, "study=small", f"record={file}").stdout
 
-    assert "0 of the 3 vectors of questions are remembered" in lost.stderr
+    assert "0 of the 3 vectors of questions are cached" in lost.stderr
     assert again.splitlines()[0] == whole.splitlines()[0]
 
 
@@ -169,12 +169,12 @@ def test_an_index_that_is_gone_is_told(command: Command, study: Study) -> None:
     done, file = record(command, study)
 
     assert done.returncode == 1
-    assert "passages of an index are remembered; delete its runs" in done.stderr
+    assert "passages of an index are cached; delete its runs" in done.stderr
     assert not file.exists()
 
 
 def test_vectors_that_did_not_rank_are_not_recorded(command: Command, study: Study) -> None:
-    """An embedder that does not repeat itself: what is remembered gives other similarities."""
+    """A non-deterministic embedder is refused: the cached vectors give other similarities."""
     with StubEndpoint("27公尺") as stub:
         command("collect", *live(stub, study))
     store = sqlite3.connect(study.folder / "runs/.cache/calls.sqlite")
@@ -185,12 +185,12 @@ def test_vectors_that_did_not_rank_are_not_recorded(command: Command, study: Stu
     done, file = record(command, study)
 
     assert done.returncode == 1
-    assert "was found by other vectors than are remembered now" in done.stderr
+    assert "was retrieved with other vectors than the cached ones" in done.stderr
     assert not file.exists()
 
 
 def test_two_generators_are_not_one_recording(command: Command, study: Study) -> None:
-    """The error says how to have one recorded."""
+    """Runs of two models cannot be recorded together; the error says what to do."""
     with StubEndpoint("27公尺") as stub:
         command("collect", *live(stub, study))
         command("collect", *live(stub, study)[:-1], "variant.chat.model=other")
@@ -204,7 +204,7 @@ def test_two_generators_are_not_one_recording(command: Command, study: Study) ->
 def test_an_answer_that_failed_is_not_recorded(
     command: Command, study: Study, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Who replays the study will lack it, so it is told."""
+    """Captions by a model are not in the recording, so a warning says it."""
 
     def script(received: Received) -> Reply:
         return Reply("27公尺", status=400 if "四月" in received.prompt else 200)

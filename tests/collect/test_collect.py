@@ -1,15 +1,21 @@
-"""Collecting, as a user does it: from the command line, on a small study of one's own."""
+"""Collecting from the command line, on a small study."""
 
 import json
+import os
+import re
 import shutil
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from tests.conftest import Command, Study
+from harness.config.run_names import portable
+from harness.store import Run
+from tests.conftest import ROOT, Command, Study
 
 
 def facts(run: Path) -> dict[str, object]:
@@ -83,7 +89,7 @@ def test_one_failed_job_does_not_end_a_sweep(command: Command, study: Study) -> 
     done = command("collect", "-m", "variant=text_k9", "variant.top_k=0,2", *study.words)
 
     assert done.returncode == 1
-    assert done.stderr.splitlines()[0].startswith("error: variant.top_k=0")
+    assert done.stderr.splitlines()[0].startswith("error: variant.top_k must be between")
     assert study.run("text_k9-index.chunk_size-40-top_k-2").is_dir()
 
 
@@ -113,7 +119,7 @@ def test_a_finished_run_is_not_collected_again(command: Command, study: Study) -
 
 
 def test_again_keeps_the_old_run(command: Command, study: Study) -> None:
-    """`again=true` collects anew and sets the old folder aside."""
+    """`again=true` collects again and sets the old folder aside."""
     command("collect", "variant=text_k4", *study.words)
     command("collect", "variant=text_k4", *study.words, "again=true")
 
@@ -130,7 +136,7 @@ def test_other_questions_under_one_name_are_refused(command: Command, study: Stu
     done = command("collect", "variant=text_k4", *study.words)
 
     assert done.returncode == 1
-    assert "was collected with other settings (not the same: the test set)" in done.stderr
+    assert "was collected with other settings (changed: the test set)" in done.stderr
     assert "version=<label>" in done.stderr
 
 
@@ -160,11 +166,11 @@ def test_swapped_documents_are_another_corpus(command: Command, study: Study) ->
     done = command("collect", "variant=text_k4", *words)
 
     assert done.returncode == 1
-    assert "(not the same: the documents)" in done.stderr
+    assert "(changed: the documents)" in done.stderr
 
 
 def test_the_corpus_recorded_is_the_one_indexed(command: Command, study: Study) -> None:
-    """A variant that is given a corpus of its own says so in its record."""
+    """A variant with its own corpus has it in its record."""
     other = study.folder / "other.md"
     other.write_text("別的燈塔。", encoding="utf-8")
 
@@ -186,7 +192,7 @@ def test_two_builds_from_nothing_are_equal(shell: Command, study: Study) -> None
 
 
 def test_nothing_is_embedded_twice(command: Command, study: Study) -> None:
-    """A run that was removed is collected again from what is remembered."""
+    """A deleted run is collected again from the cache."""
     command("collect", "variant=text_k4", *study.words)
     shutil.rmtree(study.run("text_k4-index.chunk_size-40"))
 
@@ -200,13 +206,16 @@ def test_nothing_is_embedded_twice(command: Command, study: Study) -> None:
     [
         (["variant=ctx_k99"], "unknown variant 'ctx_k99' (did you mean 'ctx_k9'?)"),
         ([], "no variant chosen: give variant=<name>"),
-        (["variant=text_k4", "variant.top_k=0"], "variant.top_k=0: ask for 1 passage or more"),
-        (["variant=text_k4", "variant.top_k=-1"], "variant.top_k=-1"),
+        (
+            ["variant=text_k4", "variant.top_k=0"],
+            "variant.top_k must be between 1 and 1000000 (got 0)",
+        ),
+        (["variant=text_k4", "variant.top_k=-1"], "(got -1)"),
         (["variant=text_k4", "variant.top_k=[4,9]"], "for a sweep write: -m"),
         (["variant=text_k4", "variant.topk=3"], "topk"),
         (["variant=text_k4", "limit=0"], "limit=0"),
         (["variant=text_k4", "give_up_after=0"], "give_up_after and study.repeats must be 1"),
-        (["variant=text_k4", "variant.top_k=3000000000"], "variant.top_k=3000000000"),
+        (["variant=text_k4", "variant.top_k=3000000000"], "(got 3000000000)"),
         (["variant=text_k4", "chat=ollama", "variant.prompt.zh_hant=x"], "the prompt has no {"),
         (["variant=text_k4", "questions=[q9]"], "unknown question 'q9'"),
         (["variant=text_k4", "study.corpus=[nowhere.pdf]"], "nowhere.pdf"),
@@ -253,7 +262,7 @@ def test_a_carriage_return_does_no_harm(command: Command, study: Study) -> None:
 
 
 def test_calls_are_remembered_in_one_store(command: Command, study: Study) -> None:
-    """The cache of the study's root holds the vectors; nothing else appears beside it."""
+    """The vectors are in the cache of the study's root, and no other folder is created."""
     command("collect", "variant=text_k4", *study.words)
 
     with sqlite3.connect(study.folder / "runs/.cache/calls.sqlite") as store:
@@ -294,3 +303,54 @@ def test_a_secret_in_a_file_is_refused_too() -> None:
     for kind in (OpenAIChat, OllamaChat):
         with pytest.raises(ConfigError, match=r"^extra.headers.x-api-key looks like a secret"):
             kind(model="m", extra={"reasoning_effort": "low", "headers": {"x-api-key": "sk-1"}})
+
+
+def test_a_sweep_that_was_interrupted(command: Command, study: Study) -> None:
+    """A sweep run again in another order keeps finished runs; each folder has its own setting."""
+    sweep = ("collect", "-m", "variant=text_k9", *study.words)
+    command(*sweep, "variant.top_k=1")
+    first = study.run("text_k9-index.chunk_size-40-top_k-1")
+    before = {file.name: file.stat().st_mtime_ns for file in first.iterdir()}
+
+    done = command(*sweep, "variant.top_k=3,1,2")
+
+    assert done.returncode == 0, done.stderr
+    assert {file.name: file.stat().st_mtime_ns for file in first.iterdir()} == before
+    for k in (1, 2, 3):
+        run = study.run(f"text_k9-index.chunk_size-40-top_k-{k}")
+        assert set(pd.read_parquet(run / "responses.parquet")["k_requested"]) == {k}
+
+
+def test_two_collects_at_once(study: Study) -> None:
+    """Simultaneous collections of two variants give two complete runs; of one variant, one."""
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-m", "harness.collect", f"variant={name}", *study.words],
+            cwd=study.folder,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+        )
+        for name in ("text_k4", "text_k9", "text_k4")
+    ]
+    said = [process.communicate(timeout=240)[0] for process in processes]
+
+    assert [process.returncode for process in processes] == [0, 0, 0], said
+    runs = [Run(file.parent) for file in sorted((study.folder / "runs/small").glob("*/run.json"))]
+    assert [run.facts()["variant"] for run in runs] == ["text_k4", "text_k9"]
+    assert all(len(run.responses()) == 3 for run in runs)
+    assert not list(study.folder.glob("outputs*"))
+
+
+def test_a_run_records_its_original_name(command: Command, study: Study) -> None:
+    """The folder's name is portable; the original names are in the record."""
+    done = command("collect", "variant=text_k4", 'version="qwen2.5:7b/k4"', *study.words)
+    assert done.returncode == 0, done.stderr
+
+    [file] = (study.folder / "runs/small").glob("*/run.json")
+    facts = json.loads(file.read_text("utf-8"))
+    assert re.fullmatch(r"[a-z0-9._-]+", file.parent.name)
+    assert (facts["variant"], facts["version"]) == ("text_k4", "qwen2.5:7b/k4")
+    named = {portable(name) for name in ("文字_k4", "圖片_k4", "_k4", "Text_k4", "text_k4")}
+    assert len(named) == 5

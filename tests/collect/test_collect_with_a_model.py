@@ -1,5 +1,6 @@
-"""Collecting from an endpoint: what fails is a row, what was answered is not asked again."""
+"""Collecting from an endpoint: failures are rows, and answers are not requested again."""
 
+import itertools
 import json
 import signal
 import subprocess
@@ -10,13 +11,14 @@ from collections.abc import Callable
 import pyarrow.parquet as pq
 import pytest
 
+from harness.store import Run
 from tests.conftest import ROOT, Command, Study
 from tests.stub_endpoint import Received, Reply, StubEndpoint
 
 RUN = "text_k4-chat-openai-chat.model-stub-index.chunk_size-40"
 
 UNDER_WAY = 2
-"""Questions that may be on their way at once when `concurrency` is 1: one sent, one waiting."""
+"""Questions in flight when `concurrency` is 1: one sent, one waiting."""
 
 
 def words(stub_url: str, study: Study) -> list[str]:
@@ -84,18 +86,18 @@ def test_one_failure_is_one_row(command: Command, study: Study) -> None:
 
 
 def test_an_endpoint_that_is_away(command: Command, study: Study) -> None:
-    """One line names endpoint and remedy, exit code 1, and the same command goes on later."""
+    """An unreachable endpoint gives one line with the remedy, and exit code 1."""
     done = command("collect", *words("http://127.0.0.1:9/v1", study))
 
     assert done.returncode == 1
     assert len(done.stderr.splitlines()) == 1, done.stderr
     assert "http://127.0.0.1:9/v1" in done.stderr
-    assert "give the same command to go on" in done.stderr
+    assert "run the same command to resume" in done.stderr
     assert not (study.run(RUN) / "run.json").exists()
 
 
 def test_a_server_that_dies_stops_the_run(command: Command, study: Study) -> None:
-    """After so many failures in a row it stops; what was answered is kept and not asked again."""
+    """After `give_up_after` consecutive failures it stops; answers are kept and not asked again."""
     answers: dict[str, str | Reply] = {"哪一年": Reply(status=500)}
     with StubEndpoint(scripted(answers)) as stub:
         done = command("collect", *words(stub.base_url, study), "give_up_after=1")
@@ -125,7 +127,7 @@ def test_lasting_failures_do_not_undo_a_finished_run(command: Command, study: St
 
 
 def test_a_part_that_cannot_be_continued_stays(command: Command, study: Study) -> None:
-    """Where the server is away when the rest is asked for, the finished part is kept."""
+    """If the server is unreachable when the rest is asked, the finished part is kept."""
     with StubEndpoint("ok") as stub:
         command("collect", *words(stub.base_url, study), "limit=1")
         kept = words(stub.base_url, study)
@@ -133,7 +135,7 @@ def test_a_part_that_cannot_be_continued_stays(command: Command, study: Study) -
     done = command("collect", *kept)
 
     assert done.returncode == 1
-    assert "stays as it was" in done.stderr
+    assert "is unchanged" in done.stderr
     assert len(rows(study)) == 1
     assert (study.run(RUN) / "run.json").exists()
 
@@ -148,7 +150,7 @@ def test_limit_then_everything_asks_nothing_twice(command: Command, study: Study
 
 
 def test_a_killed_run_goes_on(study: Study) -> None:
-    """kill -9 in the middle loses at most what was under way."""
+    """kill -9 loses at most the requests in flight."""
 
     def start(stub: StubEndpoint) -> "subprocess.Popen[bytes]":
         return subprocess.Popen(
@@ -220,7 +222,7 @@ def test_the_configuration_wins_over_the_environment(
 def test_answers_that_are_none_are_told(
     command: Command, study: Study, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Cut for want of room, or empty: they count as answered, so it is said at once."""
+    """Truncated and empty answers count as answered, so a warning reports them."""
 
     def script(received: Received) -> Reply:
         if "哪一年" in received.prompt:
@@ -232,5 +234,23 @@ def test_answers_that_are_none_are_told(
         done = command("collect", *study.words, "variant=text_k4", "chat=openai", *at)
 
     assert "3 of 3 answered" in done.stdout
-    assert "1 of 3 answers were cut for want of room" in caplog.text
+    assert "1 of 3 answers were truncated at the token limit" in caplog.text
     assert "1 of 3 answers are empty" in caplog.text
+
+
+def test_requests_are_counted(command: Command, study: Study) -> None:
+    """Three calls, one of them retried, are four requests in the record."""
+    turns = itertools.count()
+    script = lambda _: Reply(status=500) if next(turns) == 0 else "27公尺"  # noqa: E731
+    with StubEndpoint(script) as generator:
+        done = command(
+            "collect", "variant=text_k4", *study.words, "chat=openai", "captioner=none",
+            f"variant.chat.base_url={generator.base_url}", "variant.chat.model=stub",
+            "variant.chat.backoff=0.01",
+        )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+    run = study.run("text_k4-captioner-none-chat-openai-chat.model-stub-index.chunk_size-40")
+    calls = Run(run).facts()["calls"]
+    assert (calls["sent"], len(generator.chats)) == (4, 4)
+    assert calls["asked"] == 3

@@ -47,7 +47,7 @@ def crossed_name(study: Study) -> str:
 
 
 def test_the_generator_reads_the_other_runs_passages(command: Command, short: Study) -> None:
-    """Passages and their facts are the other run's, to the bit; the answers are one's own.
+    """Passages and their facts are exactly those of the other run; the answers are the variant's.
 
     Nothing is retrieved: the corpus need not even be there any more.
     """
@@ -66,7 +66,7 @@ def test_the_generator_reads_the_other_runs_passages(command: Command, short: St
 
 
 def test_factors_are_those_of_what_acted(command: Command, short: Study) -> None:
-    """Retrieval as in the other run, generation as in the variant; the name beside is no factor."""
+    """Retrieval as in the other run, generation as in the variant; `passages_from` is inactive."""
     command("collect", *MUTE, *short.words, f"passages_from={SHORT_RUN}")
 
     record = facts(short, crossed_name(short))
@@ -90,7 +90,7 @@ def parts(page: str, metric: str) -> list[float]:
 
 
 def test_the_split_adds_up_to_the_total(command: Command, short: Study) -> None:
-    """The report offers the two missing runs; pasted as they stand, they split the difference.
+    """The report prints commands for the two missing runs; with them it splits the difference.
 
     Refusing loses every answer, whatever the passages: that is generation. One passage less
     comes back, whoever reads it: that is retrieval.
@@ -124,7 +124,7 @@ def test_the_split_adds_up_to_the_total(command: Command, short: Study) -> None:
 
 
 def test_passages_of_another_version_are_told_apart(command: Command, short: Study) -> None:
-    """`version` may act on either side, so there the run's name is the factor."""
+    """`version` may act on either side, so the run's name is the factor then."""
     command("collect", *SHORT, *short.words, "version=v2", f"passages_from={SHORT_RUN}")
 
     factors = facts(short, crossed_name(short))["factors"]
@@ -133,7 +133,7 @@ def test_passages_of_another_version_are_told_apart(command: Command, short: Stu
 
 
 def test_a_run_collected_anew_is_noticed(command: Command, short: Study) -> None:
-    """Whoever read the old passages is not continued with the new ones."""
+    """A run on the old passages is not resumed with the new ones."""
     words = (*MUTE, *short.words, f"passages_from={SHORT_RUN}")
     command("collect", *words)
     run = Run(short.run(SHORT_RUN))
@@ -143,15 +143,15 @@ def test_a_run_collected_anew_is_noticed(command: Command, short: Study) -> None
     done = command("collect", *words)
 
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-    assert "was collected with other settings (not the same: passages_from)" in done.stderr
+    assert "was collected with other settings (changed: passages_from)" in done.stderr
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["passages_from=text_k9"], "unknown run 'text_k9' (did you mean 'text_k4'?)"),
-        (["passages_from=text_k4"], "text_k4 was asked another test set than the study has now"),
-        (["study.name=other", "passages_from=text_k4"], "holds no finished run"),
+        (["passages_from=text_k4"], "text_k4 was collected on another test set"),
+        (["study.name=other", "passages_from=text_k4"], "has no finished run"),
     ],
 )
 def test_what_the_user_can_mend_is_one_line(
@@ -180,7 +180,7 @@ def test_a_failed_question_fails_again(command: Command, short: Study) -> None:
 def test_what_a_study_declares_is_recorded(
     command: Command, study: Study, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """With the commit and the time; a part collected before it was declared keeps saying so."""
+    """Declared tests are recorded with commit and time; earlier parts stay undeclared."""
     declared = "study.primary=[{factor:prompt,metric:faithfulness},{factor:promt,metric:right}]"
     name = "text_k4-index.chunk_size-40"
     command("collect", "variant=text_k4", *study.words, declared, "limit=2")
@@ -218,7 +218,7 @@ def row(question: str, repeat: int = 0, response: str | None = "x") -> Response:
 
 @pytest.fixture
 def given(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Handover]:
-    """Build the run that hands its passages over."""
+    """Build a finished run as the source of passages."""
 
     def build(*rows: Response, **factors: Any) -> Handover:
         said = {"choices": {}, "leaves": {}, "inactive": [], **factors}
@@ -229,10 +229,10 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Handover]:
 
 
 def test_repeats_beyond_the_other_runs_get_its_first(given: Callable[..., Handover]) -> None:
-    """Passages seldom change between repeats; a question it failed on has none."""
+    """Missing repeats get the passages of the first; a failed question has none."""
     asked = [Question(q, "ask", "reference", "text") for q in ("q1", "q2")]
 
-    found = given(row("q1"), row("q2", response=None)).found(
+    found = given(row("q1"), row("q2", response=None)).passages_for(
         [(asked[0], 0), (asked[0], 1), (asked[1], 0)]
     )
 
@@ -244,23 +244,25 @@ def test_questions_that_the_other_run_was_not_asked(given: Callable[..., Handove
     """A part of a run has passages for that part only."""
     missing = Question("q2", "ask", "reference", "text")
 
-    with pytest.raises(RunError, match=r"ctx_k9 was not asked q2.*collect it whole first"):
-        given(row("q1")).found([(missing, 0)])
+    with pytest.raises(
+        RunError, match=r"ctx_k9 was not asked q2.*collect that run completely first"
+    ):
+        given(row("q1")).passages_for([(missing, 0)])
 
 
 def test_one_embedder_is_recorded_where_one_acts(given: Callable[..., Handover]) -> None:
-    """The extractive reader embeds too, so it must not embed otherwise than the index did."""
+    """Extractive answers use an embedder too, which must be that of the index."""
     own = Factors({"chat": "extractive", "embedder": "e5"}, {"embedder.build": "1"}, ())
     other = Factors({**own.choices, "chat": "ollama"}, own.leaves, ())
     run = given(choices={"embedder": "openai"}, leaves={"embedder.model": "m"})
 
-    with pytest.raises(ConfigError, match="chat=extractive reads with its embedder"):
+    with pytest.raises(ConfigError, match="chat=extractive uses the variant's embedder"):
         run.factors(own)
     assert run.factors(other).leaves == {"embedder.model": "m", "passages_from": "ctx_k9"}
     assert run.factors(other).choices == {"embedder": "openai", "chat": "ollama"}
 
 
 def test_systems_that_retrieve_for_themselves_are_named(tmp_path: Path) -> None:
-    """An application behind HTTP cannot be handed passages."""
-    with pytest.raises(ConfigError, match="passages_from= goes with system=rag"):
+    """An application behind HTTP cannot be given passages."""
+    with pytest.raises(ConfigError, match="passages_from= needs system=rag"):
         System().open_on({}, Bench(Calls(None), tmp_path))

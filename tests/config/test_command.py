@@ -47,7 +47,7 @@ def test_an_interrupted_collection_says_how_to_go_on(study: Study) -> None:
         _, said = running[0].communicate(timeout=60)
 
     assert running[0].returncode == 130
-    assert "the same command goes on from there" in said
+    assert "run the same command to resume" in said
     assert "Traceback" not in said
 
 

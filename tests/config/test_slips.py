@@ -7,7 +7,8 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 
-from harness.config.composition import compose, prepare, told
+from harness.config.composition import compose, prepare
+from harness.config.error_lines import error_line
 from harness.errors import ConfigError
 
 
@@ -41,7 +42,7 @@ def test_slip(word: str, said: str) -> None:
     with pytest.raises((HydraException, OmegaConfBaseException)) as caught:
         compose("evaluate", ["judge=chat", word])
 
-    assert told(caught.value).startswith(said)
+    assert error_line(caught.value).startswith(said)
 
 
 @pytest.mark.parametrize("plus", ["+", "++"])
@@ -77,7 +78,7 @@ def test_a_plus_may_add_to_what_is_open() -> None:
 
 def test_other_errors_are_told_as_they_are() -> None:
     """In one line."""
-    assert told(ValueError("no\n such thing")) == "no such thing"
+    assert error_line(ValueError("no\n such thing")) == "no such thing"
 
 
 def test_a_cause_that_lies_deeper_is_found() -> None:
@@ -86,4 +87,4 @@ def test_a_cause_that_lies_deeper_is_found() -> None:
     error.__cause__ = HydraException("again")
     error.__cause__.__context__ = OmegaConfBaseException("Key 'x' is not in struct")
 
-    assert told(error) == "In 'study/mine': Key 'x' is not in struct"
+    assert error_line(error) == "In 'study/mine': Key 'x' is not in struct"

@@ -65,7 +65,7 @@ def numbers(line: str) -> list[int]:
 
 
 def test_scores_and_verdicts_are_written(evaluate: Evaluate, folder: Path) -> None:
-    """Two claims of which the passages hold one give one half; the account says what was asked."""
+    """Two claims, one of them supported by the passages, score one half; calls are counted."""
     done = evaluate()
 
     assert done.returncode == 0, done.stderr
@@ -93,7 +93,7 @@ def too_wide(text: str) -> list[str]:
 
 
 def test_lines_fit_the_terminal(evaluate: Evaluate, folder: Path, stub: StubEndpoint) -> None:
-    """Bill and account hold 100 columns, also where the run's name is long and much is NA."""
+    """Bill and summary fit into 100 columns, also with long names and many NA."""
     (folder / "text_k4").rename(folder / ("long-" * 19))
     run = Run(folder / ("long-" * 19))
     run.finish({**json.loads((run.path / "run.json").read_text()), "name": run.name})
@@ -120,7 +120,7 @@ def test_second_run_asks_nothing(evaluate: Evaluate, stub: StubEndpoint, folder:
 
     assert len(stub.chats) == asked
     assert {path: path.read_bytes() for path in folder.rglob("*.parquet")} == tables
-    assert "calls: 0 asked, 18 known" in done.stdout
+    assert "calls: 0 asked, 18 cached" in done.stdout
 
 
 def test_prompts_that_begin_alike_are_neighbours(evaluate: Evaluate, stub: StubEndpoint) -> None:
@@ -145,8 +145,8 @@ class TestDryRun:
         total = next(line for line in lines if line.startswith("all "))
         assert numbers(total) == [18, 0, 18]
         assert "<=18" in total
-        assert "no price of stub in conf/prices.yaml" in done.stdout
-        assert "its pace is not known" in done.stdout
+        assert "no price for stub in conf/prices.yaml" in done.stdout
+        assert "time: unknown" in done.stdout
 
     def test_bound_holds(self, evaluate: Evaluate, stub: StubEndpoint) -> None:
         """No more is asked than was announced, in calls and in tokens of prompts."""
@@ -168,7 +168,7 @@ class TestDryRun:
         rows = [line for line in done.stdout.splitlines() if line.startswith("ctx_k8 ")]
         assert [numbers(row) for row in rows] == [[4, 4, 0], [4, 2, 2]]
         assert "<=2 " not in done.stdout
-        assert "reckoned at twice" not in done.stdout
+        assert "estimated at twice" not in done.stdout
         assert "time: about" in done.stdout
 
     def test_when_all_is_known(self, evaluate: Evaluate) -> None:
@@ -190,24 +190,24 @@ class TestDryRun:
         """With a price the money is named: at most, and as replies were so far."""
         price = "+budget.prices={stub: {input: 1000.0, output: 0.0}}"
         before = evaluate("dry_run=true", price)
-        assert "money: at most" in before.stdout
+        assert "cost: at most" in before.stdout
         evaluate("limit=1")
         after = evaluate("dry_run=true", price)
-        assert "USD with replies of 7 tokens, as 9 calls had" in after.stdout
+        assert "USD with replies of 7 tokens (mean of 9 cached calls)" in after.stdout
 
     def test_list_prices(self, evaluate: Evaluate) -> None:
         """A model that conf/prices.yaml has is reckoned at its price."""
         done = evaluate("dry_run=true", "judge.chat.model=gpt-4.1-mini")
-        assert "USD at 0.4/1.6 a million tokens" in done.stdout
+        assert "USD at 0.4/1.6 per million tokens" in done.stdout
 
     def test_a_judge_without_a_model(self, command: Command, folder: Path) -> None:
-        """The embedded judge asks nobody."""
+        """The embedded judge calls no model."""
         done = command("evaluate", f"root={folder.parent}", "study.name=written", "dry_run=true")
-        assert "judge overlap asks no model" in done.stdout
+        assert "judge overlap calls no model" in done.stdout
 
 
 class TestBudget:
-    """A limit ends the evaluation cleanly, and a higher one goes on."""
+    """A limit ends the evaluation cleanly, and a higher one resumes it."""
 
     def test_calls(self, evaluate: Evaluate, stub: StubEndpoint, folder: Path) -> None:
         """What was not asked is NA `budget`, which is no failure; the next run asks only that.
@@ -217,7 +217,7 @@ class TestBudget:
         done = evaluate("budget.calls=5", "judge.chat.concurrency=1")
 
         assert done.returncode == 0, done.stderr
-        assert "paid for); raise budget.calls=5 and" in " ".join(done.stdout.split())
+        assert "still billed); raise budget.calls=5 and" in " ".join(done.stdout.split())
         assert len(stub.chats) == 5
         statuses = {status for run in RUNS for _, status in scores(folder, run).values()}
         assert statuses <= {"ok", "budget"}
@@ -255,7 +255,7 @@ class TestBudget:
 
 
 class TestOwnCheck:
-    """A check of one's own is one YAML file, no Python."""
+    """A custom check is one YAML file, without Python."""
 
     YAML = """\
 question: Does the response say what colour the tower is?
@@ -382,13 +382,13 @@ counts: says_it
         taken = colour.rename(colour.with_name("faithfulness.yaml"))
         done = evaluate(f"metrics=[{taken}]")
         assert done.returncode == 1
-        assert "check 'faithfulness' is there already" in done.stderr
+        assert "check 'faithfulness' already exists" in done.stderr
 
 
 def test_a_system_that_failed_is_not_judged(
     evaluate: Evaluate, folder: Path, stub: StubEndpoint
 ) -> None:
-    """A question without a response is NA `not_answered` in every metric, one's own too."""
+    """A question without a response is NA `not_answered` in every metric, custom checks too."""
     run = Run(folder / "text_k4")
     first, second = run.responses()
     failed = dataclasses.replace(first, response=None, error="the endpoint was down")
@@ -436,13 +436,13 @@ class TestLabelsThatStand:
         done = evaluate("again=true", "judge.chat.temperature=0.5")
 
         assert done.returncode == 1
-        assert "text_k4: left as it was" in done.stdout
+        assert "text_k4: kept its previous labels" in done.stdout
         assert {path: path.read_bytes() for path in whole} == whole
 
         stub.script = in_good_faith
         done = evaluate("again=true", "judge.chat.temperature=0.5", "budget.calls=1")
         assert done.returncode == 0, done.stderr
-        assert "text_k4: left as it was" in done.stdout
+        assert "text_k4: kept its previous labels" in done.stdout
         assert "budget spent: " in done.stdout
         assert {path: path.read_bytes() for path in whole} == whole
 
@@ -468,7 +468,7 @@ class TestLabelsThatStand:
 
 
 class TestOneLabelOneJudge:
-    """Runs of a study are set side by side, so that one label stands for one judge in all."""
+    """One judge's name means the same settings in all runs of a study."""
 
     def test_another_run_counts(self, evaluate: Evaluate, stub: StubEndpoint) -> None:
         """A run that is not chosen refuses other settings, with `again` too; all at once may."""
@@ -477,8 +477,8 @@ class TestOneLabelOneJudge:
         for again in ("again=false", "again=true"):
             refused = evaluate("runs=[ctx_k8]", "judge.chat.temperature=0.9", again)
             assert refused.returncode == 1
-            assert "text_k4: 'stub' judged it under other settings" in refused.stderr
-            assert "again=true, without runs=, replaces" in refused.stderr
+            assert "text_k4: the judge 'stub' labelled it under other settings" in refused.stderr
+            assert "again=true without runs= replaces" in refused.stderr
         assert len(stub.chats) == asked
         assert evaluate("judge.chat.temperature=0.9", "again=true").returncode == 0
 
@@ -507,4 +507,4 @@ class TestOneLabelOneJudge:
         done = evaluate("again=true", "metrics=[faithfulness]", "judge.chat.temperature=0.9")
 
         assert done.returncode == 0, done.stderr
-        assert "dropped: 12 labels under the judge's former settings" in done.stdout
+        assert "dropped: 12 labels made under the judge's earlier settings" in done.stdout

@@ -1,4 +1,4 @@
-"""What the whole study passes on to its evaluation: the budget, and what may stay unread."""
+"""Settings that a study passes to its evaluation: the budget and `most_unread`."""
 
 from collections.abc import Callable, Iterator
 
@@ -43,9 +43,9 @@ def statuses(study: Study) -> list[str]:
 
 
 def test_budget(run_study: RunStudy, study: Study, stub: StubEndpoint) -> None:
-    """A limit holds for the judge's calls, is told, and can be raised; the report says NA."""
+    """A limit of the judge's calls is reported and can be raised; the report shows NA."""
     done = run_study("budget.calls=2")
-    assert "budget spent: 3 of 3 cells were not asked to the end" in done.stdout
+    assert "budget spent: 3 of 3 cells are incomplete" in done.stdout
 
     assert done.returncode == 0, done.stderr
     assert len(stub.chats) == 2
@@ -58,7 +58,7 @@ def test_budget(run_study: RunStudy, study: Study, stub: StubEndpoint) -> None:
 
 
 def test_money_needs_a_price(run_study: RunStudy, stub: StubEndpoint) -> None:
-    """A price may be given beside the limit, and its lack ends the study before it is charged."""
+    """A limit in USD needs a price; without one the study ends before any call."""
     refused = run_study("budget.usd=1")
     assert "no price is known for stub" in refused.stderr
 
@@ -69,12 +69,12 @@ def test_money_needs_a_price(run_study: RunStudy, stub: StubEndpoint) -> None:
 
 
 def test_known_price_is_changed(run_study: RunStudy) -> None:
-    """A model that the list of prices has is named without a plus, as for evaluate."""
+    """The price of a listed model is overridden without a plus, as in evaluate."""
     assert run_study("budget.prices.gpt-4o.input=1.0").returncode == 0
 
 
 def test_most_unread(run_study: RunStudy, study: Study, stub: StubEndpoint) -> None:
-    """A judge that cannot be read ends the study before its report, or is let pass."""
+    """Unusable replies end the study before its report, unless `most_unread` allows them."""
     stub.script = "I cannot evaluate this"
     done = run_study()
     assert done.returncode == 1
@@ -88,17 +88,17 @@ def test_most_unread(run_study: RunStudy, study: Study, stub: StubEndpoint) -> N
 
 @pytest.mark.parametrize("share", ["2", "-0.1", "nan"])
 def test_no_share(run_study: RunStudy, stub: StubEndpoint, share: str) -> None:
-    """20 for 20 % would let everything pass."""
+    """A share outside 0 to 1 is refused before anything is asked."""
     done = run_study(f"most_unread={share}")
 
-    assert f"most_unread={share} is no share: give 0 to 1" in done.stderr
+    assert f"most_unread must be between 0 and 1 (got {share}" in done.stderr
     assert stub.chats == []
 
 
 def test_a_window_too_small_for_the_judge(
     run_study: RunStudy, study: Study, stub: StubEndpoint
 ) -> None:
-    """Labels that the judge's window has no room for end the study, and say what there was."""
+    """Prompts beyond the judge's context window end the study, with the sizes."""
     done = run_study("judge.chat.context=64")
 
     assert done.returncode == 1

@@ -1,4 +1,4 @@
-"""What counts against a judge, and what does not."""
+"""The summary of an evaluation, and the failures that count against a judge."""
 
 from contextlib import nullcontext
 from dataclasses import replace
@@ -8,8 +8,9 @@ import pytest
 
 from harness.errors import EndpointError
 from harness.evaluate.evaluation import cut_cells
-from harness.evaluate.request import Item, Wanted
-from harness.evaluate.summary import Evaluation, RunOutcome, check_unread, key, told
+from harness.evaluate.merge import cell_key
+from harness.evaluate.request import EvaluationRequest, RunResponse
+from harness.evaluate.summary import Evaluation, RunOutcome, check_unread, summary
 from harness.llm import Calls
 from harness.records import Question, Response, Score, Status
 from harness.store import Run
@@ -24,14 +25,14 @@ def done(
     *cells: Score, cut: Score | None = None, failure: str = "", labels: tuple[int, int] = (0, 0)
 ) -> Evaluation:
     outcome = RunOutcome(
-        cells, cells, {key(cut)} if cut else (), left=False, failed=False, dropped=0
+        cells, cells, {cell_key(cut)} if cut else (), unchanged=False, failed=False, dropped=0
     )
-    return Evaluation({"run": outcome}, Calls(None), failure, labels)
+    return Evaluation({"run": outcome}, Calls(None), failure, *labels)
 
 
 @pytest.mark.parametrize("status", Status)
 def test_what_counts_against_a_judge(status: Status) -> None:
-    """Its window, its replies and its echoes do; a spent budget and what it found do not."""
+    """Lost labels count against a judge; a spent budget and NA that it found do not."""
     of_the_judge = {
         Status.CONTEXT_OVERFLOW, Status.JUDGE_UNPARSABLE, Status.JUDGE_INCOMPLETE,
         Status.JUDGE_ECHO, Status.JUDGE_FAILED,
@@ -41,7 +42,7 @@ def test_what_counts_against_a_judge(status: Status) -> None:
 
 
 def test_a_cut_answer_is_out_of_the_count() -> None:
-    """Neither among the failures nor among the cells that they are a share of."""
+    """A truncated answer counts neither as a failure nor as a cell that was asked for."""
     cut = scored("q2", Status.CONTEXT_OVERFLOW)
 
     check_unread(done(scored("q1", Status.OK), cut, cut=cut), 0.2)
@@ -49,31 +50,31 @@ def test_a_cut_answer_is_out_of_the_count() -> None:
         check_unread(done(scored("q1", Status.JUDGE_FAILED), cut, cut=cut), 0.9)
 
 
-def test_a_judge_that_is_down_is_told_though_every_answer_was_cut() -> None:
-    """There is no cell to be a share of, yet nothing came."""
+def test_a_judge_that_is_down_is_reported_though_every_answer_was_cut() -> None:
+    """Where no cell is left to count, the share of failed labels decides."""
     cut = scored("q1", Status.CONTEXT_OVERFLOW)
 
-    with pytest.raises(EndpointError, match=r"for 9 of 10 labels .* mostly: nobody listens"):
-        check_unread(done(cut, cut=cut, failure="nobody listens", labels=(9, 10)), 0.2)
+    with pytest.raises(EndpointError, match=r"for 9 of 10 labels .* mostly: connection refused"):
+        check_unread(done(cut, cut=cut, failure="connection refused", labels=(9, 10)), 0.2)
     check_unread(done(cut, cut=cut, failure="one was long", labels=(1, 10)), 0.2)
 
 
 def test_what_an_answer_that_was_cut_excuses() -> None:
-    """Only what rests on the answer: its passages are as good as ever, and the judge's own."""
+    """A truncated answer excuses NA of the metrics on the answer, not of those on its passages."""
     response = Response("q1", 0, "ask", "ref", "text", "27 met", finish_reason="length")
     run = Run(Path("run"))
-    cut = Item(run, Question("q1", "ask", "ref", "text"), response)
+    cut = RunResponse(run, Question("q1", "ask", "ref", "text"), response)
     whole = replace(cut, response=replace(response, question_id="q2", finish_reason="stop"))
-    wanted = Wanted(("faithfulness", "context_recall", "context_precision"), ())
+    request = EvaluationRequest(("faithfulness", "context_recall", "context_precision"), ())
 
-    assert cut_cells([cut, whole], wanted) == {("q1", 0, "faithfulness")}
+    assert cut_cells([cut, whole], request) == {("q1", 0, "faithfulness")}
 
 
 def test_what_this_judge_cannot_give_is_named() -> None:
-    """A metric that is NA throughout for that reason, and none that has a score."""
+    """A metric that this judge can score nowhere is named; one that has a score is not."""
     cells = [scored("q1", Status.NOT_SUPPORTED_BY_JUDGE), scored("q2", Status.OK)]
     failed = replace(scored("q3", Status.NOT_ANSWERED), metric="dated")
     asked = [replace(cells[0], metric="dated"), failed, *cells]
 
-    assert "not for this judge: dated; judge=chat asks a model" in told(done(*asked))
-    assert "not for this judge" not in told(done(*cells))
+    assert "not supported by this judge: dated; judge=chat calls a model" in summary(done(*asked))
+    assert "not supported by this judge" not in summary(done(*cells))

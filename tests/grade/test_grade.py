@@ -1,4 +1,4 @@
-"""Grading, as a user does it: the page in a process of its own, and grades moved by files."""
+"""Grading from the command line: the page in its own process, and grades in files."""
 
 import csv
 import io
@@ -41,7 +41,7 @@ def small(tmp_path: Path) -> Small:
 
 @contextmanager
 def page(words: list[str]) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
-    """Give the link of a page in a process of its own, which is killed at the end."""
+    """Yield the link of a page in its own process, which is killed at the end."""
     process = subprocess.Popen(
         [sys.executable, "-m", "harness.grade", *words],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -70,7 +70,7 @@ def ask(link: str, body: dict[str, Any] | None = None) -> Any:
 
 
 def test_a_crash_loses_nothing(small: Small) -> None:
-    """Killed between two keys, and in the middle of a line, the page goes on where it stopped."""
+    """A killed page resumes where it stopped, also after an incomplete line."""
     with page(small.words) as (link, process):
         for value in (1, 0):
             item = ask(f"{link}answers/now")["item"]
@@ -99,7 +99,7 @@ def test_a_crash_loses_nothing(small: Small) -> None:
 
 
 def test_a_corpus_elsewhere_is_no_hindrance(small: Small) -> None:
-    """Answers of a corpus that is not at hand are graded without pictures of its pages."""
+    """Answers are graded without pictures of pages if the corpus is missing."""
     words = [word for word in small.words if not word.startswith("study.corpus")]
     with page([*words, f"study.corpus=[{small.folder / 'gone'}]"]) as (link, _):
         now = ask(f"{link}answers/now")
@@ -108,7 +108,7 @@ def test_a_corpus_elsewhere_is_no_hindrance(small: Small) -> None:
 
 
 def test_merge_prints_kappa_and_disputes(small: Small, command: Command) -> None:
-    """Another grader's file is taken in once; agreement, base rates and disputes are told."""
+    """Another grader's file is merged once; agreement, base rates and disputes are printed."""
     texts = [("q1", "It is 27 metres tall."), ("q2", "In 1913."), ("q2", "In 1931."),
              ("q3", "A man called Li.")]  # fmt: skip
     for file, grader, values in (
@@ -123,17 +123,17 @@ def test_merge_prints_kappa_and_disputes(small: Small, command: Command) -> None
     done = command("grade", *small.words, f"merge={small.folder / 'other.jsonl'}")
 
     assert done.returncode == 0, done.stderr
-    assert "4 of 4 grades taken into" in done.stdout
+    assert "4 of 4 grades added to" in done.stdout
     assert "ann and bob: the same grade on 3 of 4; Cohen's kappa 0.50" in done.stdout
     assert "(right by ann 50%, by bob 75%; chance alone would agree on 50%)" in done.stdout
     assert "q2: ann wrong, bob right: In 1913." in done.stdout
     assert "second_look=true" in done.stdout
     again = command("grade", *small.words, f"merge={small.folder / 'other.jsonl'}")
-    assert "0 of 4 grades taken into" in again.stdout
+    assert "0 of 4 grades added to" in again.stdout
 
 
 def test_captions_merge_into_their_own_file(small: Small, command: Command) -> None:
-    """A file of caption grades is known by its lines."""
+    """A file of caption grades is recognised by its first line."""
     other = small.folder / "other.jsonl"
     row = {"image_sha256": "ab" * 32, "caption_sha256": "c", "grade": 0, "grader": "bob"}
     other.write_text(json.dumps(row) + "\n", encoding="utf-8")
@@ -146,17 +146,17 @@ def test_captions_merge_into_their_own_file(small: Small, command: Command) -> N
 
 
 def test_a_spreadsheet_goes_out_and_comes_back(small: Small, command: Command) -> None:
-    """`write=` gives a table, a person fills a column, `read=` takes it in, once."""
+    """`write=` gives a table, a person fills in a column, and `read=` adds it once."""
     sheet = small.folder / "grades.csv"
     done = command("grade", *small.words, f"write={sheet}")
     assert done.returncode == 0, done.stderr
-    assert f"read={sheet}" in done.stdout
+    assert "read=grades.csv" in done.stdout
 
     text = sheet.read_text("utf-8-sig")
     sheet.write_text(text.replace("In 1931.,,", "In 1931.,1,"), "utf-8-sig", newline="")
     done = command("grade", *small.words, f"read={sheet}")
 
-    assert "1 new grades taken into" in done.stdout
+    assert "1 new grades added to" in done.stdout
     (kept,) = read_grades(small.testset / "grades.jsonl")
     assert (kept.question_id, kept.grade, kept.grader) == ("q2", 1, "ann")
     assert "0 new grades" in command("grade", *small.words, f"read={sheet}").stdout
@@ -165,7 +165,7 @@ def test_a_spreadsheet_goes_out_and_comes_back(small: Small, command: Command) -
 def test_a_grade_ends_with_the_question_it_was_given_by(
     small: Small, command: Command, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """After an edit of the reference the old grade is told to count no more, and is kept."""
+    """After an edit of the reference the old grade no longer counts, and is kept."""
     sheet = small.folder / "grades.csv"
     command("grade", *small.words, f"write={sheet}")
     text = sheet.read_text("utf-8-sig")
@@ -188,20 +188,23 @@ def test_a_grade_ends_with_the_question_it_was_given_by(
     assert read_grades(small.testset / "grades.jsonl") == [kept]
 
 
-def test_the_articles_map_gives_the_articles_counts(tmp_path: Path, command: Command) -> None:
-    """The article's `graded.json`, 48 cells, is imported, and the report counts what it says."""
+def test_the_articles_table_gives_the_articles_counts(tmp_path: Path, command: Command) -> None:
+    """The article's 48 grades are read from a table, and the report counts them."""
     article = Article(tmp_path)
-    for name in VARIANTS:
+    lines = ["question_id,response_sha256,grade"]
+    for at, name in enumerate(VARIANTS):
         article.write(name)
-    cells = {
-        name: dict(zip(CELLS["questions"], CELLS["grades"][at], strict=True))
-        for at, name in enumerate(VARIANTS)
-    }
-    (tmp_path / "graded.json").write_text(json.dumps(cells), encoding="utf-8")
+        grades = dict(zip(CELLS["questions"], CELLS["grades"][at], strict=True))
+        lines += [
+            f"{row.question_id},{response_sha256(row.response or '')},{grades[row.question_id]}"
+            for row in article.run(name).responses()
+        ]
+    (tmp_path / "grades.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
-    words = [*article.words, "grader=the author", f"read={tmp_path / 'graded.json'}"]
+    words = [*article.words, "grader=the author", f"read={tmp_path / 'grades.csv'}"]
     done = command("grade", *words)
     assert done.returncode == 0, done.stderr
+    assert "48 new grades added to" in done.stdout
     report = command("report", *article.words)
 
     assert report.returncode == 0, report.stderr
@@ -210,16 +213,28 @@ def test_the_articles_map_gives_the_articles_counts(tmp_path: Path, command: Com
         assert len(re.findall(rf"^{name},\w+,1\.0,ok,grade$", table, re.MULTILINE)) == count
 
 
+def test_a_json_file_is_refused_with_the_way_to_a_table(small: Small, command: Command) -> None:
+    """`read=` takes a table only; a .json gets one line that names `write=`."""
+    file = small.folder / "graded.json"
+    file.write_text('{"text_k4": {"q1": 1}}', encoding="utf-8")
+
+    done = command("grade", *small.words, f"read={file}")
+
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "read= takes a .csv; write the template with write=grades.csv" in done.stderr
+    assert not (small.testset / "grades.jsonl").exists()
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["grader=llama3.1"], "grader=llama3.1 is this study's judge or generator"),
         (["grader=' LLAMA3.1 '"], "is this study's judge or generator"),
         (["grader=''"], "grader= is empty"),
-        (["merge=a.jsonl", "read=b.csv"], "merge= and read= are 2 things: one at a time"),
+        (["merge=a.jsonl", "read=b.csv"], "merge= and read= exclude each other"),
         (["read=none.csv"], "none.csv: no such file"),
         (["merge=none.jsonl"], "none.jsonl: no such file"),
-        (["read=README.md"], "read= takes a .csv or a .json"),
+        (["read=README.md"], "read= takes a .csv"),
         (["write=grades.xlsx"], "give a name that ends in .csv"),
         (["language=fr"], "unknown language 'fr'"),
         (["runs=[text_k5]"], "unknown run 'text_k5' (did you mean 'text_k4'?)"),
@@ -243,7 +258,7 @@ def test_what_cannot_be_is_one_line(
 def test_a_judges_grades_are_kept_and_warned_of(
     small: Small, command: Command, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A file that the judge filled may be looked at; a warning says that it is no evidence."""
+    """Grades by the judge are kept; a warning says that they are no evidence."""
     write_evaluation(small.runs[0], "llama3.1", JUDGE, [], [])
     other = Gradebook(small.folder / "other.jsonl", Grade)
     other.add([Grade("q1", "a" * 64, 1, "Llama3.1")])

@@ -1,4 +1,4 @@
-"""The page over a real socket: who is let in, who is refused, and what is answered."""
+"""The page over a real socket: requests that are answered, and requests that are refused."""
 
 import http.client
 import json
@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from harness.grade.desk import AnswerDesk, CaptionDesk, answers_of, captions_of
-from harness.grade.evidence_pages import Pages
-from harness.grade.page import site
-from harness.grade.queue import Queue
+from harness.grade.desk import AnswerDesk, CaptionDesk, Queue
+from harness.grade.evidence_pages import EvidencePages
+from harness.grade.grading_page import site
 from harness.grade.server import listening, page_on
+from harness.grade.session import answers_of, captions_of
 from harness.questions import CaptionGrade, Gradebook
 from harness.records import Grade
 from harness.sources import named_files
@@ -72,12 +72,12 @@ class Site:
 def served(small: Small) -> Iterator[Site]:
     """The small study's page, on a free port."""
     answers, captions = answers_of(small.runs), captions_of(small.runs)
-    pages = Pages(named_files([str(small.folder / "documents")]))
+    pages = EvidencePages(named_files([str(small.folder / "documents")]))
     book = Gradebook(small.testset / "grades.jsonl", Grade)
-    told = Gradebook(small.testset / "caption_grades.jsonl", CaptionGrade)
+    caption_book = Gradebook(small.testset / "caption_grades.jsonl", CaptionGrade)
     desks = {
         "answers": AnswerDesk(Queue(book, list(answers), "ann"), answers, pages),
-        "captions": CaptionDesk(Queue(told, list(captions), "ann"), captions),
+        "captions": CaptionDesk(Queue(caption_book, list(captions), "ann"), captions),
     }
     with listening(0) as opened:
         page = page_on(opened, desks, site(list(desks), "en", "en"))
@@ -129,7 +129,7 @@ Refused = Callable[[Site], tuple[int, bytes, Any]]
     ],
 )
 def test_refusals(served: Site, ask: Refused, status: int) -> None:
-    """A stranger's request, or a broken one, is refused, changes nothing and tells nothing."""
+    """A foreign or malformed request is refused, changes nothing and reveals nothing."""
     refused, body, headers = ask(served)
 
     assert refused == status
@@ -140,7 +140,7 @@ def test_refusals(served: Site, ask: Refused, status: int) -> None:
 
 
 def test_every_answer_forbids_scripts_from_elsewhere(served: Site) -> None:
-    """The browser is told to run our script only, to keep nothing and to tell nobody."""
+    """The headers allow our script only, and forbid caching and referrers."""
     _, page, headers = served.ask(f"/{served.token}/")
 
     policy = headers["Content-Security-Policy"]
@@ -161,7 +161,7 @@ def test_the_link_works_without_its_last_slash(served: Site) -> None:
 
 
 def test_the_page_is_blind(served: Site) -> None:
-    """What is sent names question, reference, evidence and answer, and no variant."""
+    """The page gets question, reference, evidence and answer, and no variant."""
     now = served.now()
 
     sent = json.dumps(now)
@@ -175,7 +175,7 @@ def test_the_page_is_blind(served: Site) -> None:
 
 
 def test_ten_keys(served: Site) -> None:
-    """Grades, a skip and an undo: each answer brings the next, and the file has what counts."""
+    """Grades, a skip and an undo: each reply has the next item, and the file has the grades."""
     done: dict[str, int | None] = {}
     for value in (1, 0, None):
         item = served.now()["item"]
@@ -193,8 +193,8 @@ def test_ten_keys(served: Site) -> None:
     assert now["item"]["answer"] in done
 
 
-def test_the_rule_speaks_after_the_grade(served: Site) -> None:
-    """`answer_match` is told with the last grade, so that it cannot lead the grader's hand."""
+def test_the_proposal_comes_after_the_grade(served: Site) -> None:
+    """The proposal of `answer_match` is sent after the grade only, so that it has no influence."""
     expected = {"It is 27 metres tall.": 1, "In 1913.": 0, "In 1931.": 1, "A man called Li.": 0}
     for _ in range(4):
         item = served.now()["item"]
@@ -244,7 +244,7 @@ def test_pictures(served: Site) -> None:
 
 
 def test_captions_are_graded_on_the_same_page(served: Site) -> None:
-    """A caption's grade is kept in a file of its own, by picture and words."""
+    """A caption's grade is kept in its own file, by picture and text."""
     item = served.now("captions")["item"]
 
     status, now = served.act("grade", {"ticket": item["ticket"], "grade": 0}, "captions")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import InputError
-from harness.grade.desk import answers_of
+from harness.grade.session import answers_of
 from harness.grade.sheet import COLUMNS, read_table, restored, safe, table
 from harness.records import Grade, Question
 from tests.grade.small import Small
@@ -49,7 +49,7 @@ def test_grades_come_back_as_they_were(small: Small, tmp_path: Path) -> None:
 
 
 def test_reading_again_says_nothing_new(small: Small, tmp_path: Path) -> None:
-    """What is known already is not taken in twice; a changed cell is a new word with a new time."""
+    """Known grades are not added twice; a changed cell is a new grade with a new time."""
     given = some(small)
     file = sheet(small, given, tmp_path / "g.csv")
 
@@ -61,7 +61,7 @@ def test_reading_again_says_nothing_new(small: Small, tmp_path: Path) -> None:
 
 
 def test_a_sheet_remembers_which_question_was_graded(small: Small, tmp_path: Path) -> None:
-    """A row read after its question was edited says by which it was graded, and is taken once."""
+    """A row keeps the edition of the question that was graded, and is added once."""
     (about, answer), *_ = answers_of(small.runs).items()
     before = Grade(*about, 1, "ann", "2026-11-30T00:00:00+00:00", question_sha256=answer.edition)
     since = Grade(*about, 0, "ann", "2026-12-01T00:00:00+00:00", question_sha256="edited")
@@ -86,7 +86,7 @@ def test_every_answer_has_a_row_and_no_variant(small: Small, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("strange", STRANGE)
 def test_no_cell_is_a_formula(tmp_path: Path, strange: str) -> None:
-    """Whatever a model answers stands in its cell as text, and a note comes back to the letter."""
+    """Every answer is text in its cell, and a note is read back unchanged."""
     question = Question("q1", strange, strange, "text")
     small = written(tmp_path, [question], {"a": (strange,)})
     (about,) = answers_of(small.runs)
@@ -129,7 +129,7 @@ def test_people_write_grades_in_several_ways(
 
 @pytest.mark.parametrize("mark", [",", ";", "\t"])
 def test_spreadsheets_part_cells_in_several_ways(small: Small, tmp_path: Path, mark: str) -> None:
-    """A table saved with semicolons or tabs, in whose texts commas stand, reads the same."""
+    """A table saved with semicolons or tabs, with commas in its texts, reads the same."""
     given = [grade for grade in some(small) if grade.time]
     rows = list(csv.reader(io.StringIO(table(answers_of(small.runs), given, "ann"), newline="")))
     file = tmp_path / "g.csv"

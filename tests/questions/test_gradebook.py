@@ -31,7 +31,7 @@ def test_what_is_added_is_read(book: Gradebook[Grade]) -> None:
 def test_each_grade_is_forced_to_the_disk(
     book: Gradebook[Grade], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`add` returns after the operating system has been told to write, file and folder."""
+    """`add` returns after fsync of file and folder."""
     synced: list[int] = []
     sync = os.fsync
 
@@ -47,7 +47,7 @@ def test_each_grade_is_forced_to_the_disk(
 
 
 def test_a_torn_line_is_taken_out_before_the_next(book: Gradebook[Grade]) -> None:
-    """After a crash in the middle of a write the next grade begins on a line of its own."""
+    """After a crash in the middle of a write the next grade begins on a new line."""
     book.add([grade("q1")])
     with book.path.open("ab") as stream:
         stream.write(b'{"question_id": "q2", "resp')
@@ -58,8 +58,8 @@ def test_a_torn_line_is_taken_out_before_the_next(book: Gradebook[Grade]) -> Non
     assert b"q2" not in book.path.read_bytes()
 
 
-def test_a_missing_line_end_is_mended(book: Gradebook[Grade]) -> None:
-    """A file that ends without a line end, as some editors leave it, is added to all the same."""
+def test_a_missing_line_end_is_added(book: Gradebook[Grade]) -> None:
+    """Grades are appended correctly to a file without a final line end."""
     book.add([grade("q1")])
     book.path.write_bytes(book.path.read_bytes().rstrip())
 
@@ -95,7 +95,7 @@ def test_a_failed_rewrite_leaves_the_old_file(
 
 
 def test_merge_orders_by_time_and_adds_nothing_twice(book: Gradebook[Grade]) -> None:
-    """A later word that was merged first stays the last word; merging again changes nothing."""
+    """The latest grade counts whatever the order of merging; merging again changes nothing."""
     book.add([grade("q1", 0, time="2026-11-30T09:00:00+00:00")])
     other = [grade("q1", 1, time="2026-11-29T09:00:00+00:00"), grade("q2", 1, "bob")]
 

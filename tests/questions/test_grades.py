@@ -8,13 +8,13 @@ import pytest
 from harness.errors import InputError
 from harness.questions import (
     CaptionGrade,
-    disputed,
-    last_words,
+    current_grades,
+    disputes,
+    grade_by_text,
+    latest_grades,
     question_sha256,
     read_caption_grades,
     read_grades,
-    still_meant,
-    verdict_by_text,
 )
 from harness.records import Grade, Question
 
@@ -26,35 +26,35 @@ def grade(value: int | None, grader: str, about: tuple[str, str] = A) -> Grade:
 
 
 def test_most_graders_decide() -> None:
-    """Two against one: the two; one against one: nothing is said; unclear does not vote."""
-    told = [grade(1, "ann"), grade(1, "bob"), grade(0, "cho")]
+    """The majority decides; a tie is None; unclear does not count."""
+    grades = [grade(1, "ann"), grade(1, "bob"), grade(0, "cho")]
 
-    assert verdict_by_text(told) == {A: 1}
-    assert verdict_by_text(told[1:]) == {A: None}
-    assert verdict_by_text([grade(0, "ann"), grade(None, "bob")]) == {A: 0}
+    assert grade_by_text(grades) == {A: 1}
+    assert grade_by_text(grades[1:]) == {A: None}
+    assert grade_by_text([grade(0, "ann"), grade(None, "bob")]) == {A: 0}
 
 
-def test_the_last_word_counts() -> None:
-    """Who changes their mind has said the later thing."""
-    told = [grade(1, "ann"), grade(0, "ann")]
+def test_the_latest_grade_counts() -> None:
+    """The latest grade of a grader counts."""
+    grades = [grade(1, "ann"), grade(0, "ann")]
 
-    assert verdict_by_text(told) == {A: 0}
-    assert list(last_words(told).values()) == told[1:]
+    assert grade_by_text(grades) == {A: 0}
+    assert list(latest_grades(grades).values()) == grades[1:]
 
 
 def test_the_judges_own_grades_are_refused(caplog: pytest.LogCaptureFixture) -> None:
     """A grade by the study's judge or generator is no evidence, and a warning counts them."""
-    told = [grade(1, "llama3.1"), grade(1, " Llama3.1 ", ("q2", "b")), grade(0, "ann")]
+    grades = [grade(1, "llama3.1"), grade(1, " Llama3.1 ", ("q2", "b")), grade(0, "ann")]
 
     with caplog.at_level(logging.WARNING):
-        found = verdict_by_text(told, refused={"LLAMA3.1", None})
+        found = grade_by_text(grades, refused={"LLAMA3.1", None})
 
     assert found == {A: 0}
     assert "1 grades by 'llama3.1' are left out" in caplog.text
 
 
 def test_a_grade_of_an_edited_question_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
-    """It was given by another question or reference: it no longer counts, and the reader is told.
+    """It was given by another question or reference: it no longer counts, and the report says so.
 
     One that does not say by which, one of a question that is not asked, and one of a caption
     are kept.
@@ -63,11 +63,11 @@ def test_a_grade_of_an_edited_question_is_left_out(caplog: pytest.LogCaptureFixt
     other = Grade("q2", "b", 1, "ann", question_sha256="old")
     caption = CaptionGrade("p", "c", 0, "ann")
 
-    assert still_meant([old, new, other], {"q1": "now"}) == [new, other]
-    assert still_meant([caption], {"q1": "now"}) == [caption]
+    assert current_grades([old, new, other], {"q1": "now"}) == [new, other]
+    assert current_grades([caption], {"q1": "now"}) == [caption]
     assert [record.getMessage() for record in caplog.records] == [
         "1 grades no longer count: the question or its reference was edited since (q1); "
-        "harness.grade offers these answers again"
+        "harness.grade shows these answers again"
     ]
 
 
@@ -86,11 +86,11 @@ def test_an_edition_is_the_question_and_its_reference() -> None:
 
 def test_disputed_is_right_against_wrong() -> None:
     """A dispute is one grader's right against another's wrong; unclear disputes nothing."""
-    told = [grade(1, "ann"), grade(0, "bob"), grade(1, "ann", ("q2", "b")),
+    grades = [grade(1, "ann"), grade(0, "bob"), grade(1, "ann", ("q2", "b")),
             grade(None, "bob", ("q2", "b"))]  # fmt: skip
 
-    assert disputed(told) == (A,)
-    assert disputed([*told, grade(1, "bob")]) == ()
+    assert disputes(grades) == (A,)
+    assert disputes([*grades, grade(1, "bob")]) == ()
 
 
 @pytest.mark.parametrize(
@@ -99,17 +99,17 @@ def test_disputed_is_right_against_wrong() -> None:
 def test_a_torn_last_line_is_left_out(
     tmp_path: Path, torn: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What a crash left of a line is passed over with a warning, even half a character."""
+    """An incomplete last line is ignored with a warning, even half a character."""
     file = tmp_path / "grades.jsonl"
     whole = {"question_id": "q1", "response_sha256": "a", "grade": 1, "grader": "ann"}
     file.write_bytes(json.dumps(whole).encode() + b"\n" + torn)
 
     assert read_grades(file) == [Grade("q1", "a", 1, "ann")]
-    assert "cut short by a crash" in caplog.text
+    assert "the last line is incomplete" in caplog.text
 
 
 def test_a_broken_line_in_the_middle_is_named(tmp_path: Path) -> None:
-    """No crash breaks a line before the last: somebody edited it, and should know."""
+    """An invalid line before the last is an error, as no crash produces it."""
     file = tmp_path / "grades.jsonl"
     file.write_text('{"question_id"\n{}\n', encoding="utf-8")
 
@@ -129,10 +129,10 @@ def test_a_last_line_without_its_end_is_whole(tmp_path: Path) -> None:
 
 
 def test_captions_are_keyed_by_picture_and_text(tmp_path: Path) -> None:
-    """A caption's grade names the picture and the words, so a new caption is graded anew."""
+    """A caption's grade names the picture and the words, so a new caption is graded again."""
     file = tmp_path / "caption_grades.jsonl"
     row = {"image_sha256": "p", "caption_sha256": "c", "grade": 0, "grader": "ann"}
     file.write_text(json.dumps(row) + "\n", encoding="utf-8")
 
     assert read_caption_grades(file) == [CaptionGrade("p", "c", 0, "ann")]
-    assert verdict_by_text(read_caption_grades(file)) == {("p", "c"): 0}
+    assert grade_by_text(read_caption_grades(file)) == {("p", "c"): 0}

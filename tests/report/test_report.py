@@ -48,7 +48,7 @@ def rewrite(article: Article, name: str, **changed: Any) -> None:
 
 
 def test_the_article_is_told_by_findings(command: Command, article: Article) -> None:
-    """What the author learned only by measuring stands in findings.json, with its numbers."""
+    """The article's findings are in findings.json, with their numbers."""
     done = command("report", *article.words)
 
     assert done.returncode == 0, done.stderr
@@ -125,7 +125,7 @@ def test_the_article_is_told_in_sentences(command: Command, article: Article) ->
 
 
 def test_who_graded_is_named(command: Command, article: Article) -> None:
-    """grades.jsonl beside the test set is used; without it nobody can say right or wrong."""
+    """Without grades.jsonl beside the test set, answers are neither right nor wrong."""
     assert "48 of 48 answers by graders" in command("report", *article.words).stdout
 
     (article.folder / "grades.jsonl").unlink()
@@ -197,7 +197,7 @@ def test_another_judge_is_named(command: Command, article: Article) -> None:
 
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert "no scores of the judge 'overlap'" in done.stderr
-    assert done.stderr.endswith("it has those of llama3.1\n")
+    assert done.stderr.endswith("this run has llama3.1\n")
 
 
 @pytest.mark.parametrize(
@@ -209,9 +209,9 @@ def test_another_judge_is_named(command: Command, article: Article) -> None:
         ("runs=[ctx_k99]", "unknown run 'ctx_k99' (did you mean 'ctx_k9'?)"),
         ("language=jp", "unknown language 'jp'; known: en, ja, zh_hans, zh_hant"),
         ("cluster=documents", "unknown cluster 'documents' (did you mean 'document'?)"),
-        ("cluster=document", "no question says in which document its answer stands"),
+        ("cluster=document", "no question says which document its answer is in"),
         ("questions=[q9]", "unknown question 'q9'"),
-        ("study.name=nothing", "holds no finished run"),
+        ("study.name=nothing", "has no finished run"),
     ],
 )
 def test_what_is_not_there_is_one_line(
@@ -297,7 +297,7 @@ def test_a_declared_test_that_nobody_made_is_said(command: Command, article: Art
 
 
 def with_evidence(article: Article) -> None:
-    """Rewrite all runs over questions that say where their answer stands: the sixth passage."""
+    """Rewrite all runs with questions whose evidence is the sixth passage."""
     places = (EvidencePlace("chapter.pdf", 1, figure="text#5"),)
     questions = [replace(question, evidence=places) for question in QUESTIONS[:-1]]
     for name in VARIANTS:
@@ -340,7 +340,7 @@ def test_refusals_are_seen(command: Command, article: Article) -> None:
 def test_clusters_of_questions(
     command: Command, article: Article, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Seven questions of one document count as one, and the eighth stands alone: p is at least
+    """Seven questions of one document count as one, and the eighth as another: p is at least
     2 / 2 ** 2."""
     with_evidence(article)
 
@@ -355,7 +355,7 @@ def test_clusters_of_questions(
 
 
 def suspicious(article: Article, run: str) -> None:
-    """Have the judge deny a claim that stands word for word in the third passage."""
+    """Have the judge deny a claim that is verbatim in the third passage."""
     claim = "text passage 2"
     rows = [
         Verdict("llama3.1", "q2", 0, "claims_response", 0, text=claim),
@@ -365,7 +365,7 @@ def suspicious(article: Article, run: str) -> None:
 
 
 def test_suspects_are_listed(command: Command, article: Article) -> None:
-    """`suspects=true` lists them and nothing else; the CSV holds them all."""
+    """`suspects=true` prints only suspects; the CSV has all of them."""
     suspicious(article, "text_k4")
 
     done = command("report", *article.words, "suspects=true")
@@ -389,7 +389,7 @@ def test_no_suspects(command: Command, article: Article) -> None:
 def test_checks_of_ones_own_and_forgotten_metrics_are_compared(
     command: Command, article: Article
 ) -> None:
-    """A check's scores count as good where they are high; of a name nobody knows, nothing is said.
+    """For a custom check higher is better; for an unknown metric neither direction is.
 
     A check that only one of two runs was judged by does not part their other metrics.
     """
@@ -446,7 +446,7 @@ def judge_again(article: Article, run: str, **identity: Any) -> None:
 
 
 def test_judges_are_held_against_each_other(command: Command, article: Article) -> None:
-    """The report is the chosen judge's; the other's labels and findings stand beside it.
+    """The report uses the chosen judge; the other's labels and findings are compared with it.
 
     Of q1's four passages in ctx_k9 one is labelled apart: 3 of 4 alike, 1/2 by chance, kappa 1/2.
     """
@@ -483,7 +483,7 @@ def test_judges_are_held_against_each_other(command: Command, article: Article) 
 
 
 def test_the_other_judge_leads_when_it_is_chosen(command: Command, article: Article) -> None:
-    """`judge.name=second` reports on its scores, and holds the first judge's against them."""
+    """`judge.name=second` reports on its scores, and compares the first judge with them."""
     for name in VARIANTS:
         judge_again(article, name)
 
@@ -496,13 +496,13 @@ def test_the_other_judge_leads_when_it_is_chosen(command: Command, article: Arti
 def test_a_judge_whose_labels_never_came_is_left_out(
     command: Command, article: Article, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A server that was down, or a wrong name, is told and changes nothing that is printed."""
+    """A judge without any label is reported in a warning and changes nothing in the report."""
     before = running(command("report", *article.words).stdout)
     gone = Score("q1", 0, "faithfulness", None, None, Status.JUDGE_FAILED, "gone")
     write_evaluation(article.run("ctx_k9"), "gone", {"judge": "chat"}, [], [gone])
 
     assert running(command("report", *article.words).stdout) == before
-    assert "the judge 'gone' is left out: none of its labels of these runs came" in caplog.text
+    assert "the judge 'gone' is left out: it has no label on any of these runs" in caplog.text
 
 
 def test_a_judge_that_found_nothing_to_score_was_there(

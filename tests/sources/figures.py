@@ -8,7 +8,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from harness.llm import Calls
 from harness.sources import Caption, Captioner, Document, Figure, Page
-from harness.sources.pdf.boxes import Box
+from harness.sources.documents import Box
 from harness.sources.pictures import encode
 
 

@@ -1,6 +1,5 @@
-from harness.sources.charts.chart import Axis, Chart, read_chart
-from harness.sources.charts.words import Word
-from harness.sources.pdf.boxes import Box
+from harness.sources.charts.chart import Axis, Chart, Word, read_chart
+from harness.sources.documents import Box
 
 HEIGHT = 20
 

@@ -84,7 +84,7 @@ def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
 
     assert refusal(tmp_path / "gone.pdf") == f"{tmp_path}/gone.pdf: no such file or folder"
     assert "report.odt" in refusal(word)
-    assert "allowed: .pdf, .txt, .md" in refusal(word)
+    assert "known: .pdf, .txt, .md" in refusal(word)
     assert "the corpus is empty" in refusal(tmp_path / "empty")
     assert "the corpus is empty" in refusal()
 

@@ -1,16 +1,16 @@
 from pathlib import Path
 
 from harness.sources import read_corpus
-from harness.sources.pdf.boxes import Box
-from harness.sources.pdf.text_lines import HYPHEN, Line, Span, flow
+from harness.sources.documents import Box
+from harness.sources.pdf.text_lines import HYPHEN, Span, TextLine, flow
 from tests.sources.pdfs import text, write_pdf
 
 
-def line(content: str, top: float, left: float = 72, size: float = 10) -> Line:
+def line(content: str, top: float, left: float = 72, size: float = 10) -> TextLine:
     """A line whose letters are `size` high, Han as wide, others half as wide."""
     width = sum(size if ord(char) > 0x2E7F else size / 2 for char in content)
     box = Box(left, top - size, left + width, top)
-    return Line(box, (Span(box, content),))
+    return TextLine(box, (Span(box, content),))
 
 
 def test_lines_of_a_paragraph_are_joined() -> None:
@@ -53,8 +53,8 @@ def test_indent_begins_a_paragraph() -> None:
 def test_rows_of_a_table_stay_apart() -> None:
     """Lines of numbers, and lines of three cells, are rows and no sentences."""
     rows = [line("Austria 86.2 13.8 0 3,375", 100), line("Belgium 0 0 100.0 3,973", 86)]
-    cells = Line(Box(0, 0, 300, 10), tuple(Span(Box(0, 0, 9, 9), "cell") for _ in range(3)))
-    next_cells = Line(Box(0, -14, 300, -4), cells.spans)
+    cells = TextLine(Box(0, 0, 300, 10), tuple(Span(Box(0, 0, 9, 9), "cell") for _ in range(3)))
+    next_cells = TextLine(Box(0, -14, 300, -4), cells.spans)
 
     assert flow(rows).text == "Austria 86.2 13.8 0 3,375\nBelgium 0 0 100.0 3,973"
     assert flow([cells, next_cells]).joined == 0

@@ -3,7 +3,7 @@ import importlib.util
 import pytest
 from PIL import Image
 
-from harness.errors import ConfigError, UnknownNameError
+from harness.errors import ConfigError
 from harness.llm import Calls
 from harness.sources import OcrCaptioner
 from tests.sources.figures import bar_chart, figure
@@ -51,10 +51,20 @@ def test_identity_names_engine_models_and_settings() -> None:
 
 
 @needs_ocr
-def test_unknown_language_is_refused() -> None:
-    """The languages that there are wording for are told."""
-    with pytest.raises(UnknownNameError, match="known: en, ja, zh_hans, zh_hant"):
-        OcrCaptioner(language="zh").caption([], Calls(None))
+def test_a_language_without_words_is_captioned_in_english(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A study in Korean gets English captions, and one warning that lists the known languages."""
+    chart = bar_chart(("North", "South"), ("12.5", "7.0"))
+    english, korean = (
+        OcrCaptioner(language=language).caption([figure("d#1.f1", chart)], Calls(None))
+        for language in ("en", "ko")
+    )
+    OcrCaptioner(language="ko").caption([], Calls(None))
+
+    assert korean == english
+    (line,) = caplog.messages
+    assert "'ko' (known: en, ja, zh_hans, zh_hant): using English" in line
 
 
 def test_missing_package_names_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,7 +61,7 @@ def test_huge_files_are_not_opened(tmp_path: Path) -> None:
     ("link", "reason"),
     [
         ("gone.png", "picture gone.png is missing"),
-        ("../secret.png", "lies outside of the document's folder"),
+        ("../secret.png", "is outside of the document's folder"),
         ("torn.png", "not a picture that can be read"),
     ],
 )

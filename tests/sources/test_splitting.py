@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.sources.splitting import CLOSING, count_cut_numbers, head, split
+from harness.sources.passages import CLOSING, count_cut_numbers, head, split
 
 REPORT = "「第一段講人口。彰化縣的發生率最高，為1.05。\n第二段講月份，四月最多，共十二例。」"
 LETTERS = st.text("漢字かなab XY12305.,%$ \n。，、！？；：）」』(「", max_size=100)

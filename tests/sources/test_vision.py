@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import ConfigError, UnknownNameError
+from harness.errors import ConfigError
 from harness.llm import Calls
 from harness.sources import VisionCaptioner
 from harness.sources.vision import PROMPTS
@@ -51,12 +51,12 @@ def test_each_picture_is_asked_once(tmp_path: Path) -> None:
     ("reply", "reason"),
     [
         (Reply(status=400, error="no images here"), "no images here"),
-        (Reply(content="  "), "the model said nothing"),
-        (Reply(content="A bar", finish_reason="length"), "cut at 800 tokens"),
+        (Reply(content="  "), "the model returned an empty caption"),
+        (Reply(content="A bar", finish_reason="length"), "truncated at 800 tokens"),
     ],
 )
 def test_failures_are_captions_with_a_reason(reply: Reply, reason: str) -> None:
-    """A refusal, an empty reply and one that was cut leave the other figures alone."""
+    """A refusal, an empty reply and a truncated one leave the other figures alone."""
     with StubEndpoint([reply, "A map."]) as stub:
         bad, good = captioner(stub, concurrency=1).caption(FIGURES, Calls(None))
 
@@ -66,15 +66,21 @@ def test_failures_are_captions_with_a_reason(reply: Reply, reason: str) -> None:
 
 
 def test_model_is_needed() -> None:
-    """Without a model there is nobody to ask; the key to set is named."""
+    """Without a model the error names the key to set."""
     with pytest.raises(ConfigError, match=r"variant\.captioner\.model"):
         VisionCaptioner().identity()
 
 
-def test_unknown_language_is_refused() -> None:
-    """The languages that there are prompts for are told."""
-    with pytest.raises(UnknownNameError, match="known: en, ja, zh_hans, zh_hant"):
-        VisionCaptioner(model="m", language="de").identity()
+def test_a_language_without_a_prompt_gets_the_english_one(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A study in German is captioned in English, and one warning lists the known languages."""
+    german, english = (VisionCaptioner(model="m", language=each) for each in ("de", "en"))
+
+    assert german.identity() == english.identity()
+    assert german.rendered_prompt == PROMPTS["en"]
+    (line,) = caplog.messages
+    assert "'de' (known: en, ja, zh_hans, zh_hant): using English" in line
 
 
 def test_key_is_never_part_of_the_identity(monkeypatch: pytest.MonkeyPatch) -> None:

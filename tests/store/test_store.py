@@ -1,5 +1,6 @@
+"""A run folder: rows come back as they were written, and other versions are refused."""
+
 import json
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from harness.errors import RunError
-from harness.evaluate.merge import changed_for, standing, write_evaluation
-from harness.records import Passage, Response, Score, Verdict
+from harness.records import Passage, Question, Response, Score, Verdict
 from harness.store import Run, finished_runs
+from tests.written import article
 
 PASSAGE = Passage("d#1.1", "d", 1, "text", "四月最多，共十二例。", 0.81)
 RESPONSE = Response("q1", 0, "何月？", "四月", "text", "四月。", (PASSAGE,), 4, 6)
@@ -53,27 +54,6 @@ def test_other_tools_find_the_four_names(tmp_path: Path) -> None:
     assert table["k_returned"].to_pylist() == [1]
 
 
-def test_an_all_null_column_keeps_its_type(tmp_path: Path) -> None:
-    """Two runs can be read together though one of them has no error and no passage."""
-    Run(tmp_path / "a").write_responses([replace(RESPONSE, passages=())])
-    Run(tmp_path / "b").write_responses([replace(RESPONSE, error="x", response=None)])
-
-    tables = [pq.read_table(tmp_path / name / "responses.parquet") for name in "ab"]
-
-    assert tables[0].schema.equals(tables[1].schema)
-    assert pa.concat_tables(tables).num_rows == 2
-
-
-def test_half_an_emoji_does_not_cost_the_table(tmp_path: Path) -> None:
-    """A lone surrogate is replaced in its own row; the others are untouched."""
-    Run(tmp_path).write_responses([replace(RESPONSE, response="ok\ud83d"), RESPONSE])
-
-    first, second = Run(tmp_path).responses()
-
-    assert first.response == "ok\ufffd"
-    assert second == RESPONSE
-
-
 def test_a_passage_must_be_text(tmp_path: Path) -> None:
     """A system that hands back null for a passage is refused, not judged on an empty one."""
     broken = replace(RESPONSE, passages=(replace(PASSAGE, text=None),))  # type: ignore[arg-type]
@@ -84,178 +64,11 @@ def test_a_passage_must_be_text(tmp_path: Path) -> None:
 
 def test_na_is_null_never_nan(tmp_path: Path) -> None:
     """A score that is NA is an absent value in the file."""
-    write_evaluation(Run(tmp_path), "overlap", {}, [], [replace(score(), value=None)])
+    Run(tmp_path).write_evaluation([], [replace(score(), value=None)], {})
 
     column = pq.read_table(tmp_path / "scores.parquet")["value"]
 
     assert column.null_count == 1
-
-
-def test_a_second_judge_adds_rows(tmp_path: Path) -> None:
-    """Each judge's verdicts stay; scores that need no judge stand once."""
-    run = Run(tmp_path)
-    free = score(None, "answer_match")
-    write_evaluation(run, "overlap", {"rules": 1}, [verdict()], [score(), free])
-    write_evaluation(run, "llama", {"model": "llama"}, [verdict("llama")], [score("llama"), free])
-
-    assert run.verdicts() == [verdict(), verdict("llama")]
-    assert run.scores("llama") == [score("llama"), free]
-    assert run.judges() == {"overlap": {"rules": 1}, "llama": {"model": "llama"}}
-
-
-def test_what_is_said_again_is_not_written_again(tmp_path: Path) -> None:
-    """An evaluation that brings nothing new leaves the files alone, one that does writes them."""
-    run = Run(tmp_path)
-
-    def written(value: float, rules: int = 1) -> list[int]:
-        write_evaluation(
-            run, "overlap", {"rules": rules}, [verdict()], [score(value=value)], again=True
-        )
-        return [run.table(name).stat().st_ino for name in ("verdicts", "scores")]
-
-    first = written(0.5)
-    assert written(0.5) == first
-
-    write_evaluation(run, "llama", {}, [verdict("llama")], [score("llama", value=0.5)])
-    first = [run.table(name).stat().st_ino for name in ("verdicts", "scores")]
-    assert written(0.5) == first
-
-    second = written(0.75)
-    assert second != first
-    assert written(0.75, rules=2) != second
-    assert run.judges() == {"overlap": {"rules": 2}, "llama": {}}
-
-
-def test_the_same_judge_adds_what_it_had_not_said(tmp_path: Path) -> None:
-    """Evaluating another metric keeps the first; evaluating it again replaces it."""
-    run = Run(tmp_path)
-    write_evaluation(run, "overlap", {"rules": 1}, [verdict()], [score()])
-    write_evaluation(run, "overlap", {"rules": 1}, [], [score(metric="recall")])
-    write_evaluation(run, "overlap", {"rules": 1}, [], [score(value=0.5)])
-
-    assert run.verdicts() == [verdict()]
-    assert run.scores() == [score(metric="recall"), score(value=0.5)]
-
-
-class TestAChangedJudge:
-    """Labels of other rules or prompts under one name never stand in one table."""
-
-    def test_is_refused(self, tmp_path: Path) -> None:
-        """Nothing is written over, and the error names what differs."""
-        run = Run(tmp_path)
-        write_evaluation(run, "overlap", {"rules": 1}, [verdict()], [score()])
-
-        with pytest.raises(RunError, match=r"'overlap' labelled it .*: rules 1, now 2$"):
-            write_evaluation(run, "overlap", {"rules": 2}, [], [score(metric="recall")])
-
-        assert run.verdicts() == [verdict()]
-        assert run.scores() == [score()]
-
-    def test_replaces_its_former_self_on_demand(self, tmp_path: Path) -> None:
-        """With `again` nothing is kept of it, but what needed no judge."""
-        run = Run(tmp_path)
-        write_evaluation(run, "overlap", {"rules": 1}, [verdict()], [score(), score(None, "free")])
-        write_evaluation(run, "overlap", {"rules": 2}, [], [score(metric="recall")], again=True)
-
-        assert run.verdicts() == []
-        assert run.scores() == [score(metric="recall"), score(None, "free")]
-        assert run.judges() == {"overlap": {"rules": 2}}
-
-    def test_a_reworded_check_costs_its_own_labels(self, tmp_path: Path) -> None:
-        """Of the judge's other labels, and of checks that are new, nothing is touched."""
-        run = Run(tmp_path)
-        first = {"rules": 1, "own": {"polite": {"question": "Polite?"}}}
-        rows = [verdict(), verdict(check="polite")]
-        write_evaluation(run, "overlap", first, rows, [score(), score(metric="polite")])
-        second = {"rules": 1, "own": {"polite": {"question": "Kind?"}, "brief": {}}}
-        changed = changed_for(run, "overlap", second)
-
-        assert changed.settings == ('polite.question "Polite?", now "Kind?"',)
-        write_evaluation(run, "overlap", second, [], [score(metric="brief")], again=True)
-
-        assert run.verdicts() == [verdict()]
-        assert run.scores() == [score(), score(metric="brief")]
-
-    def test_many_changes_are_counted(self, tmp_path: Path) -> None:
-        """Four settings are named, without values as long as a hash; the others are counted."""
-        run = Run(tmp_path)
-        write_evaluation(run, "j", {"prompts": dict.fromkeys("abcdef", "0" * 64)}, [], [])
-        changed = changed_for(run, "j", {"prompts": dict.fromkeys("abcdef", "1" * 64)})
-
-        assert str(changed) == "prompts.a; prompts.b; prompts.c; prompts.d; and 2 more"
-
-
-class TestWhatStands:
-    """Rows that could not be had never replace rows that were read; claims are never mixed."""
-
-    @staticmethod
-    def rows(check: str, *texts: str, error: str | None = None) -> list[Verdict]:
-        """Return a row a text, or the one of a check that failed."""
-        if error:
-            return [Verdict("j", "q1", 0, check, -1, error=error)]
-        return [Verdict("j", "q1", 0, check, n, text=text) for n, text in enumerate(texts)]
-
-    @pytest.mark.parametrize("error", ["budget", "judge_failed", "judge_unparsable"])
-    def test_na_does_not_replace(self, error: str) -> None:
-        """What failed leaves the former rows; what was read, `no_passages` too, replaces them."""
-        before = self.rows("passage_useful", "a")
-        for now in (
-            self.rows("passage_useful", error="no_passages"),
-            [replace(before[0], text="b")],
-        ):
-            assert standing(before, now) == now
-        assert standing(before, self.rows("passage_useful", error=error)) == before
-        assert standing([], self.rows("passage_useful", error=error))[0].error == error
-
-    def test_of_a_check_the_more_whole_rows_stand(self) -> None:
-        """Two labels of three stand against one, and give way to three."""
-        three = self.rows("passage_useful", "a", "b", "c")
-        two = [*three[:2], replace(three[2], error="budget")]
-        one = [three[0], *(replace(row, error="budget") for row in three[1:])]
-
-        assert standing(two, one) == two
-        assert standing(two, three) == three
-
-    def test_claims_that_differ(self) -> None:
-        """New claims replace others with all labels on them, or else none of them."""
-        old = [*self.rows("claims_response", "a"), *self.rows("response_in_context", "a")]
-        claims = self.rows("claims_response", "x", "y")
-        whole = [*claims, *self.rows("response_in_context", "x", "y")]
-        broken = [*claims, *self.rows("response_in_context", error="budget")]
-        beside = [*claims, *self.rows("response_in_reference", "x", "y")]
-
-        assert standing(old, whole) == whole
-        assert standing(old, broken) == old
-        (kept, withheld) = standing(old, beside)
-        assert kept == old[0]
-        assert (withheld.check, withheld.error) == ("response_in_reference", "judge_incomplete")
-
-    def test_scores_follow(self, tmp_path: Path) -> None:
-        """Scores are worked out of the rows that stand, not of those that came."""
-        run = Run(tmp_path)
-        write_evaluation(run, "j", {}, self.rows("passage_useful", "a"), [score("j")])
-        seen: list[list[Verdict]] = []
-
-        def scores(stand: Sequence[Verdict]) -> list[Score]:
-            seen.append(list(stand))
-            return [score("j", value=0.25)]
-
-        write_evaluation(run, "j", {}, self.rows("passage_useful", error="budget"), scores)
-
-        assert seen == [self.rows("passage_useful", "a")] == [run.verdicts()]
-        assert run.scores() == [score("j", value=0.25)]
-
-
-def test_checks_of_ones_own_are_put_together(tmp_path: Path) -> None:
-    """Two evaluations that began at once, each with a check of its own, both leave its wording."""
-    run = Run(tmp_path)
-    one, two = ({"rules": 1, "own": {name: {"question": name}}} for name in ("kind", "brief"))
-    write_evaluation(run, "j", one, [], [])
-    write_evaluation(run, "j", two, [], [])
-
-    assert set(run.judges()["j"]["own"]) == {"kind", "brief"}
-    with pytest.raises(RunError, match=r"kind\.question"):
-        write_evaluation(run, "j", {"rules": 1, "own": {"kind": {"question": "other"}}}, [], [])
 
 
 def test_evaluations_are_logged_with_the_answers(tmp_path: Path) -> None:
@@ -288,7 +101,7 @@ def test_a_folder_without_run_json_is_no_run(tmp_path: Path) -> None:
 def test_reopening_forgets_scores(tmp_path: Path) -> None:
     """When answers may change, what was said of them goes first."""
     run = Run(tmp_path)
-    write_evaluation(run, "overlap", {}, [verdict()], [score()])
+    run.write_evaluation([verdict()], [score()], {"overlap": {}})
     run.finish({})
 
     run.reopen()
@@ -342,3 +155,63 @@ def test_names_that_look_like_numbers_stay_text(tmp_path: Path) -> None:
     for run in finished_runs(tmp_path):
         assert run.facts()["name"] == run.name
         assert run.responses()[0].question_id == run.name
+
+
+def test_rows_without_and_with_errors_are_read_together(tmp_path: Path) -> None:
+    """A run whose errors are all null and whose lists are empty has the types of any other run."""
+    import pyarrow.dataset as ds
+
+    questions = article(tmp_path, questions=1, variants=("text_k4",))[0]
+    full = questions.responses()
+    bare = [replace(row, passages=()) for row in full]
+    failed = [replace(row, response=None, error="down") for row in full]
+    for name, rows in (("bare", bare), ("failed", failed)):
+        Run(tmp_path / name).write_responses(rows)
+
+    files = [str(tmp_path / name / "responses.parquet") for name in ("bare", "failed")]
+    table = ds.dataset(files).to_table()
+
+    assert table["error"].to_pylist() == [None, "down"]
+    assert [len(ids) for ids in table["retrieved_context_ids"].to_pylist()] == [0, 4]
+
+
+@pytest.mark.parametrize("texts", [["甲", "乙"], [], [""], ["a\nb"]])
+def test_lists_of_texts_come_back_as_lists(tmp_path: Path, texts: list[str]) -> None:
+    """A list is read back as a list, also an empty one, and NA as NA."""
+    passages = tuple(Passage(f"d#1.{n}", "d", 1, "text", text) for n, text in enumerate(texts))
+    rows = [
+        Response("q1", 0, "ask", "reference", "text", "an answer", passages),
+        Response("q2", 0, "ask", "reference", "text", None, error="down"),
+    ]
+    Run(tmp_path).write_responses(rows)
+
+    assert Run(tmp_path).responses() == rows
+    found = pq.read_table(tmp_path / "responses.parquet").to_pylist()
+    assert [row["retrieved_contexts"] for row in found] == [texts, []]
+    assert [row["response"] for row in found] == ["an answer", None]
+    json.dumps(found)
+
+
+def test_nan_and_infinity_are_not_stored(tmp_path: Path) -> None:
+    """NaN and infinity are refused where a score is stored."""
+    run = Run(tmp_path)
+    for value in (float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="not JSON compliant"):
+            run.write_evaluation([], [score(value=value)], {})
+        assert not (tmp_path / "scores.parquet").exists()
+
+
+def test_half_a_character_costs_one_row_its_own_text(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A lone surrogate is replaced in its own answer, with a warning; the others are unchanged."""
+    questions = [Question(f"q{n}", f"ask {n}", "reference", "text") for n in range(1, 9)]
+    rows = [Response(q.id, 0, "ask", "reference", "text", f"answer {q.id}") for q in questions]
+    rows[4] = replace(rows[4], response="ok\ud83d")
+    Run(tmp_path).write_responses(rows)
+
+    found = Run(tmp_path).responses()
+    assert found[4].response == "ok\ufffd"
+    assert found[:4] + found[5:] == rows[:4] + rows[5:]
+    [record] = caplog.records
+    assert "q5" in record.getMessage()

@@ -1,24 +1,24 @@
 from harness.evaluate.merge import write_evaluation
 from harness.questions import CaptionGrade, Gradebook, response_sha256
 from harness.records import Verdict
-from harness.studies.graders import machines, on_wrong_captions, wrong_captions
+from harness.studies.graders import model_names, on_wrong_captions, wrong_captions
 from tests.grade.small import CAPTION, Small
 
 
-def test_machines_are_named_by_label_and_model(small: Small) -> None:
+def test_models_are_named_by_label_and_model(small: Small) -> None:
     """Generator and judges of all runs, by label and by model, and the judge configured now."""
     first, second = small.runs
     made_with = {"generator": "ours", "notes": [], "models": {"chat": {"model": "llama3.1"}}}
     first.finish(first.facts() | {"made_with": made_with})
     write_evaluation(second, "strict judge", {"chat": {"model": "gpt-9"}}, [], [])
 
-    assert machines(small.runs, "overlap") == {
+    assert model_names(small.runs, "overlap") == {
         *("overlap", "ours", "llama3.1", "written", "strict judge", "gpt-9")
     }
 
 
 def test_answers_on_wrong_captions(small: Small) -> None:
-    """Of the run that retrieved it, the answers that only the wrong caption supports are named."""
+    """Answers that only a wrong caption supports are listed for the run that retrieved it."""
     run = small.runs[1]
     rows = [Verdict("overlap", q, 0, "response_in_passages", 0, 0, "27 metres", label)
             for q, label in (("q1", 1), ("q2", 0))]  # fmt: skip

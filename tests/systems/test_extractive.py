@@ -1,7 +1,8 @@
 import pytest
 
 from harness.systems import Bench, Extractive
-from harness.systems.extractive import bigrams, overlap, sentences_of
+from harness.systems.extractive import bigrams, overlap
+from harness.text import quotable_sentences
 from tests.fakes import CountingEmbedder, passages
 
 
@@ -16,7 +17,7 @@ from tests.fakes import CountingEmbedder, passages
 )
 def test_sentences(text: str, sentences: list[str]) -> None:
     """Nothing is lost, and a point inside a number ends no sentence."""
-    assert sentences_of(text) == sentences
+    assert quotable_sentences(text) == sentences
 
 
 def test_overlap_is_the_share_of_the_questions_bigrams() -> None:

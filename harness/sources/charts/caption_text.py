@@ -1,16 +1,16 @@
-"""The words of a caption, in the languages of the studies. Pure."""
+"""The caption of a chart, in the languages of the studies. Pure."""
 
 from dataclasses import dataclass
 
 from harness.sources.charts.chart import Axis, Chart
 
 MOST_LABELS = 14
-"""Of one axis; of more, the first and the last are told."""
+"""Labels of one axis; of more, only the first and the last are given."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How a caption is put in one language."""
+    """The words and punctuation that a caption adds, in one language."""
 
     figure: str
     vertical: str
@@ -76,7 +76,7 @@ WORDINGS = {"en": ENGLISH, "ja": JAPANESE, "zh_hant": TRADITIONAL, "zh_hans": SI
 
 
 def caption_of(chart: Chart, say: Wording) -> str:
-    """Put a chart into words, or return the empty string where it has none.
+    """Return a chart as a sentence or two; empty if the chart has no words.
 
     >>> chart = Chart(("Cases",), (Axis("Percent", ("0", "5")),), None, (), ("North",))
     >>> print(caption_of(chart, ENGLISH))
@@ -93,18 +93,18 @@ No values are printed at the marks; values not readable.
         name = say.others + say.colon if parts else ""
         parts.append(name + say.comma.join(chart.others))
     if chart.values:
-        pairs = [label + say.colon + say.comma.join(held) for label, held in chart.values]
+        pairs = [label + say.colon + say.comma.join(texts) for label, texts in chart.values]
         parts.append(say.values + say.colon + say.semicolon.join(pairs))
     if not parts:
         return ""
-    told = "".join(part.rstrip(".。") + say.stop for part in parts)
+    body = "".join(part.rstrip(".。") + say.stop for part in parts)
     ending = "" if chart.values else say.no_values
-    return (say.figure + say.colon + told + ending).rstrip()
+    return (say.figure + say.colon + body + ending).rstrip()
 
 
 def _axis(axis: Axis, say: Wording) -> str:
     labels = axis.labels
     if not labels:
         return axis.title
-    told = say.comma.join(labels) if len(labels) <= MOST_LABELS else f"{labels[0]} – {labels[-1]}"
-    return f"{axis.title} ({told})" if axis.title else told
+    scale = say.comma.join(labels) if len(labels) <= MOST_LABELS else f"{labels[0]} – {labels[-1]}"
+    return f"{axis.title} ({scale})" if axis.title else scale

@@ -1,6 +1,6 @@
-"""What the words found in a chart are: axes, titles, and which value belongs to which label.
+"""A chart read by its printed words: axes, titles, and which value belongs to which label.
 
-Values are paired with labels by position. What is drawn without a printed value, the
+Values are paired with labels by position. What is drawn without a printed value, such as the
 height of a bar or the course of a line, is not read at all. Pure.
 """
 
@@ -10,33 +10,166 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
-from harness.sources.charts.words import (
-    NEXT_LINE,
-    SAME_LINE,
-    Word,
-    groups,
-    in_order,
-    joined,
-    middle,
-    split,
-    stacked,
-    touching,
-    without,
-)
-from harness.sources.pdf.boxes import Box, around
+from harness.sources.documents import Box, around
+from harness.text import WITHOUT_BLANKS
+
+SAME_LINE = 0.7
+"""Letter heights by which two words on one line, or in one column, may differ in position."""
+NEXT_LINE = 1.2
+"""Letter heights between the lines of one title."""
+SET_SIDEWAYS = 1.5
+
+_NUMBER = re.compile(r"[-–−+]?[$€£¥]?\d[\d,]*(\.\d+)?\s?([%％]|[a-zA-Z]{1,2}|[億亿万萬千兆])?")
+_TICK_MARK = re.compile(r"^[-–—一]\s+(?=[$€£¥\d])")
+_YEAR_OR_QUARTER = re.compile(r"(?:18|19|20)\d\d|Q[1-4]")
+_RUN_TOGETHER = re.compile(rf"(?:{_YEAR_OR_QUARTER.pattern}){{2,}}")
+_LABEL = re.compile(rf"{_NUMBER.pattern}|{_YEAR_OR_QUARTER.pattern}")
+_WIDE = re.compile(f"[{WITHOUT_BLANKS}]")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """Words found together in a picture; the box in pixels, y upwards."""
+
+    text: str
+    box: Box
+
+    @property
+    def x(self) -> float:
+        return (self.box.left + self.box.right) / 2
+
+    @property
+    def y(self) -> float:
+        return (self.box.bottom + self.box.top) / 2
+
+    @property
+    def is_number(self) -> bool:
+        return _NUMBER.fullmatch(self.text) is not None
+
+    @property
+    def is_label(self) -> bool:
+        """Whether it may label an axis other than by name: a number, year or quarter."""
+        return _LABEL.fullmatch(self.text) is not None
+
+    @property
+    def is_sideways(self) -> bool:
+        return len(self.text) > 2 and self.box.height > SET_SIDEWAYS * self.box.width
+
+    @property
+    def letter(self) -> float:
+        """The height of its letters."""
+        return self.box.width if self.is_sideways else self.box.height
+
+    @property
+    def decimals(self) -> int:
+        return len(re.sub(r"^[^.]*\.?|\D+$", "", self.text))
+
+    @property
+    def value(self) -> float:
+        """The number, without its unit."""
+        return float(re.sub(r"[^\d.-]", "", re.sub("[–−]", "-", self.text)))
+
+
+def split(word: Word) -> list[Word]:
+    """Return labels that were read as one word separately: `1990 2000 2010`, `Q2Q3`."""
+    text = _TICK_MARK.sub("", word.text.strip())
+    parts = [part for token in re.finditer(r"\S+", text) for part in _labels_in(token)]
+    if len(parts) < 2 or not all(_LABEL.fullmatch(text[a:b]) for a, b in parts):
+        return [Word(text, word.box)] if any(map(str.isalnum, text)) else []
+    each, box = word.box.width / len(text), word.box
+    return [
+        Word(text[a:b], Box(box.left + a * each, box.bottom, box.left + b * each, box.top))
+        for a, b in parts
+    ]
+
+
+def _labels_in(token: re.Match[str]) -> list[tuple[int, int]]:
+    """Return the start and end of each label of a token without blanks."""
+    if not _RUN_TOGETHER.fullmatch(token[0]):
+        return [token.span()]
+    start = token.start()
+    return [(start + m.start(), start + m.end()) for m in _YEAR_OR_QUARTER.finditer(token[0])]
+
+
+def without(words: Sequence[Word], taken: Sequence[Word]) -> list[Word]:
+    """Return the words that are not taken, in order."""
+    return [word for word in words if word not in taken]
+
+
+def groups(
+    words: Sequence[Word], places: Sequence[Callable[[Word], float]], within: float
+) -> list[list[Word]]:
+    """Group words that share a position with the first word of the group."""
+    groups: list[list[Word]] = []
+    for word in words:
+        for group in groups:
+            if any(abs(place(word) - place(group[0])) <= within for place in places):
+                group.append(word)
+                break
+        else:
+            groups.append([word])
+    return groups
+
+
+def touching(words: Sequence[Word], letter: float) -> list[list[Word]]:
+    """Group words with gaps of less than a letter from left to right."""
+    blocks: list[list[Word]] = []
+    for word in sorted(words, key=lambda w: w.box.left):
+        if blocks and word.box.left - max(w.box.right for w in blocks[-1]) <= letter:
+            blocks[-1].append(word)
+        else:
+            blocks.append([word])
+    return blocks
+
+
+def stacked(words: Sequence[Word], letter: float) -> list[list[Word]]:
+    """Group lines placed under each other like the lines of one title."""
+    blocks: list[list[Word]] = []
+    for word in sorted(words, key=lambda w: -w.y):
+        for block in blocks:
+            last = block[-1].box
+            across = min(last.right, word.box.right) - max(last.left, word.box.left)
+            if across > 0 and last.bottom - word.box.top <= NEXT_LINE * letter:
+                block.append(word)
+                break
+        else:
+            blocks.append([word])
+    return sorted(blocks, key=lambda block: block[0].box.left)
+
+
+def in_order(words: Sequence[Word], letter: float) -> list[Word]:
+    """Return words in reading order: rows from the top, each from the left."""
+    rows = groups(sorted(words, key=lambda w: -w.y), [lambda w: w.y], letter / 2)
+    return [word for row in rows for word in sorted(row, key=lambda w: w.x)]
+
+
+def joined(texts: Iterable[str]) -> str:
+    """Return lines as one text, with no blank between Han or kana."""
+    whole = ""
+    for text in texts:
+        apart = whole and text and not (_WIDE.match(whole[-1]) and _WIDE.match(text[0]))
+        whole += f" {text}" if apart else text
+    return whole
+
+
+def middle(numbers: Iterable[float]) -> float:
+    """Return the median of some numbers; of an even count, the upper of the two in the middle."""
+    order = sorted(numbers)
+    return order[len(order) // 2]
+
 
 FEWEST_ON_AXIS = 3
 FEWEST_UNEVEN = 4
-"""Numbers that grow upwards in a column and make an axis, though not on a linear scale."""
+"""Numbers that grow upwards in a column and form an axis, though not on a linear scale."""
 MISFIT = 0.25
-"""Steps of an axis by which a tick may miss its place."""
+"""Steps of an axis by which a tick may deviate from the scale."""
 MOST_IN_ORDER = 0.75
-"""Share of an axis's numbers from which on the others are misread."""
+"""Share of an axis's numbers in order from which the others count as misread."""
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """An axis: its title, empty where there is none, and the labels along it."""
+    """An axis: its title, possibly empty, and the labels along it."""
 
     title: str
     labels: tuple[str, ...]
@@ -65,7 +198,6 @@ def _on_scale(column: Sequence[Word]) -> list[Word]:
 def evenly_apart(ticks: Sequence[Word], place: Callable[[Word], float]) -> list[Word]:
     """Return the ticks that agree on one linear scale; a misread one does not.
 
-    >>> from harness.sources.pdf.boxes import Box
     >>> read = {"0": 0, "1": 10, "21": 20, "3": 30}
     >>> ticks = [Word(text, Box(0, y, 9, y)) for text, y in read.items()]
     >>> [tick.text for tick in evenly_apart(ticks, lambda w: w.y)]
@@ -90,7 +222,7 @@ def evenly_apart(ticks: Sequence[Word], place: Callable[[Word], float]) -> list[
 
 
 def is_beside(word: Word, column: Sequence[Word]) -> bool:
-    """Tell whether a word stands at the left of a vertical axis, close by, as its title does."""
+    """Tell whether a word is close to the left of a vertical axis, like its title."""
     axis = around(tick.box for tick in column)
     letter = middle(tick.box.height for tick in column)
     return 0 <= axis.left - word.box.right <= 2 * letter and axis.bottom <= word.y <= axis.top
@@ -115,7 +247,7 @@ def below(words: Sequence[Word], feet: Sequence[Word], letter: float) -> list[Wo
 def vertical(
     columns: Sequence[list[Word]], sideways: Sequence[Word], beside: Sequence[Word], letter: float
 ) -> tuple[Axis, ...]:
-    """Give each title to the vertical axis it stands next to."""
+    """Return the vertical axes, each with the titles next to it."""
     titles: list[tuple[float, str]] = []
     for block in touching(sideways, letter):
         lines = groups(sorted(block, key=lambda w: w.x), [lambda w: w.x], SAME_LINE * letter)
@@ -133,7 +265,7 @@ def vertical(
 
 
 def horizontal(feet: Sequence[Word], title: Sequence[Word], letter: float) -> Axis:
-    """Put the horizontal axis together; a number out of order among many was misread."""
+    """Return the horizontal axis; a number out of order among many counts as misread."""
     labels = list(feet)
     if all(word.is_number for word in feet):
         rising = _rising(feet)
@@ -143,7 +275,7 @@ def horizontal(feet: Sequence[Word], title: Sequence[Word], letter: float) -> Ax
 
 
 def _rising(numbers: Sequence[Word]) -> list[Word]:
-    """Return the longest run of numbers, others left out, that grows from left to right."""
+    """Return the longest subsequence of numbers that grows from left to right."""
     runs: list[list[Word]] = []
     for number in numbers:
         before = [run for run in runs if run[-1].value < number.value]
@@ -152,13 +284,13 @@ def _rising(numbers: Sequence[Word]) -> list[Word]:
 
 
 WIDE_TITLE = 0.15
-"""Share of the picture's width from which on words above a chart are its title."""
+"""Share of the picture's width from which words above a chart are its title."""
 TITLE_HEIGHT = 0.25
-"""Share of the picture's height, from the top, in which a title stands."""
+"""Share of the picture's height, from the top, in which a title is looked for."""
 LARGEST_GAP = 1.6
-"""Usual gaps between the labels of an axis; where more are missing it is none."""
+"""Usual gaps between the labels of an axis; with larger gaps, a row is not an axis."""
 ACROSS = 0.3
-"""Share of the picture's width that the labels of a horizontal axis go across."""
+"""Share of the picture's width that the labels of a horizontal axis span."""
 TWO_ROWS = 2.5
 """Letter heights between the years and the quarters under an axis."""
 TIGHT = 0.6
@@ -172,20 +304,20 @@ _KEY = re.compile(r"^[-–—→×★☆◆●○■□▲△•·*=~+\s]+")
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """The words of a picture, sorted by what they are."""
+    """The words of a picture, by their part in the chart."""
 
     titles: tuple[str, ...]
     vertical: tuple[Axis, ...]
     """From left to right; labels from the bottom upwards."""
     horizontal: Axis | None
     values: tuple[tuple[str, tuple[str, ...]], ...]
-    """A label with the values printed at it."""
+    """Each label with the values printed at it."""
     others: tuple[str, ...]
-    """Legends, remarks and whatever else, in reading order."""
+    """Legends, remarks and anything else, in reading order."""
 
 
 def read_chart(found: Iterable[Word]) -> Chart:
-    """Sort the words of a picture by where they stand.
+    """Return the words of a picture sorted by their positions.
 
     >>> words = [Word("West", Box(0, 0, 40, 10)), Word("East", Box(60, 0, 100, 10))]
     >>> words += [Word("12", Box(10, 50, 30, 60)), Word("7.5", Box(70, 20, 90, 30))]
@@ -212,8 +344,8 @@ def read_chart(found: Iterable[Word]) -> Chart:
         second = _second_row(without(marks, feet), feet, letter)
         values = [w for w in without(marks, [*feet, *second]) if w.is_number]
         pairs = _paired(feet, values, lambda word: word.x, letter)
-    held = [word for name, numbers in pairs for word in (name, *numbers)]
-    plot = [*feet, *second, *held, *(tick for column in columns for tick in column)]
+    paired = [word for name, values in pairs for word in (name, *values)]
+    plot = [*feet, *second, *paired, *(tick for column in columns for tick in column)]
     rest = without(level, plot)
     title = below(rest, feet, letter) if feet else []
     beside = [word for word in rest if any(is_beside(word, column) for column in columns)]
@@ -223,13 +355,13 @@ def read_chart(found: Iterable[Word]) -> Chart:
         titles=tuple(joined(w.text for w in block) for block in stacked(titles, letter)),
         vertical=vertical(columns, sideways, beside, letter) if plot else (),
         horizontal=horizontal([*second, *feet], title, letter) if feet else None,
-        values=tuple((name.text, tuple(word.text for word in held)) for name, held in pairs),
+        values=tuple((name.text, tuple(word.text for word in values)) for name, values in pairs),
         others=_others(in_order(without(rest, titles), letter), [] if plot else sideways),
     )
 
 
 def _titles(words: Sequence[Word], plot: Sequence[Word], sheet: Box) -> list[Word]:
-    """Find the title of a chart: long words above all that is plotted."""
+    """Find the title of a chart: long words above everything that is plotted."""
     highest = max((word.y for word in plot), default=sheet.top)
     lowest = max(highest, sheet.top - TITLE_HEIGHT * sheet.height)
     wide = WIDE_TITLE * sheet.width
@@ -237,7 +369,7 @@ def _titles(words: Sequence[Word], plot: Sequence[Word], sheet: Box) -> list[Wor
 
 
 def _row_names(level: Sequence[Word], letter: float) -> list[Word]:
-    """Find the names of rows at the left: of lying bars, or of a table."""
+    """Find the names of rows at the left: of horizontal bars, or of a table."""
     names = [word for word in level if not word.is_number]
     edges = [lambda w: w.box.right, lambda w: w.box.left]
     numbers = [word for word in level if word.is_number]
@@ -258,7 +390,7 @@ def _usual_gap(names: Sequence[Word]) -> float:
 
 
 def _feet(level: Sequence[Word], letter: float, sheet: Box, has_ticks: bool) -> list[Word]:
-    """Find the lowest row of labels that goes across the picture evenly, from left to right."""
+    """Find the lowest row of evenly spaced labels across the picture, from left to right."""
     has_numbers = has_ticks or sum(word.is_number for word in level) >= FEWEST_VALUES
     rows = groups(sorted(level, key=lambda w: w.y), [lambda w: w.y], SAME_LINE * letter)
     for row in rows:
@@ -280,7 +412,7 @@ def _feet(level: Sequence[Word], letter: float, sheet: Box, has_ticks: bool) -> 
 
 
 def _second_row(level: Sequence[Word], feet: Sequence[Word], letter: float) -> list[Word]:
-    """Find a row of labels right above the lowest: the years over the quarters."""
+    """Find a row of labels right above the lowest one: the years over the quarters."""
     if not feet:
         return []
     top = max(word.y for word in feet)
@@ -293,26 +425,26 @@ def _second_row(level: Sequence[Word], feet: Sequence[Word], letter: float) -> l
 def _paired(
     names: Sequence[Word], values: Sequence[Word], place: Callable[[Word], float], letter: float
 ) -> list[tuple[Word, list[Word]]]:
-    """Give each value to the nearest name, if that is no further than half way to the next."""
+    """Pair each value with the nearest name, if within half of the usual gap between names."""
     order = sorted(names, key=place)
     gaps = [place(b) - place(a) for a, b in pairwise(order)]
     if not gaps or len(values) < FEWEST_VALUES:
         return []
     reach = middle(gaps) / 2
-    held: dict[int, list[Word]] = {}
+    values_of: dict[int, list[Word]] = {}
     for value in values:
         nearest = min(range(len(order)), key=lambda i: abs(place(order[i]) - place(value)))
         if abs(place(order[nearest]) - place(value)) <= reach:
-            held.setdefault(nearest, []).append(value)
-    if len(held) < max(FEWEST_VALUES, FEWEST_PAIRED * len(order)):
+            values_of.setdefault(nearest, []).append(value)
+    if len(values_of) < max(FEWEST_VALUES, FEWEST_PAIRED * len(order)):
         return []
-    return [(order[i], in_order(held[i], letter)) for i in sorted(held)]
+    return [(order[i], in_order(values_of[i], letter)) for i in sorted(values_of)]
 
 
 def _others(words: Sequence[Word], columns: Sequence[Word]) -> tuple[str, ...]:
-    """Return each text once, without the key of the legend that was read as a sign.
+    """Return each text once, without a legend's key that was read as a sign.
 
-    Columns are read as vertical writing is: from the right.
+    Columns are read like vertical writing: from the right.
     """
     order = [*words, *sorted(columns, key=lambda w: -w.x)]
     texts = (word.text if word.is_number else _KEY.sub("", word.text) for word in order)

@@ -1,29 +1,65 @@
-"""What is drawn on a PDF page, in page coordinates, by pdfium's list of page objects."""
+"""The marks drawn on a PDF page, in page coordinates, from pdfium's list of page objects."""
 
 import ctypes
 import hashlib
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import Enum
 from typing import Any
 
-from harness.sources.pdf.boxes import RULE_THICKNESS, Box, Kind, Mark, Raster
+from harness.sources.documents import Box
+
+RULE_THICKNESS = 2.5
+"""Points: a thinner rectangle is a line."""
 
 SLANT = 0.5
 """Points along both axes from which on a stroke counts as slanted."""
 MOST_SEGMENTS = 200_000
-"""Of a page's paths; a map of more strokes is recognised by these."""
+"""Maximum of a page's paths that are read; a map with more is recognised by these."""
 WHITE = (255, 255, 255)
 
 Point = tuple[float, float]
 
 
+class MarkKind(Enum):
+    """What a mark on a page is."""
+
+    RULE = "rule"
+    PLATE = "plate"
+    """A filled or outlined rectangle: a bar, a table cell, a frame, a panel."""
+    SHAPE = "shape"
+    """Anything with a curve or a slanted stroke."""
+    IMAGE = "image"
+
+
+@dataclass(frozen=True, slots=True)
+class Raster:
+    """The pixels of an image mark."""
+
+    dpi: float
+    """Pixels per inch, as the image is placed on the page."""
+    sha256: str
+    """Of the data in the file: equal for equal images, wherever they are placed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One thing drawn on a page."""
+
+    kind: MarkKind
+    box: Box
+    slants: int = 0
+    """Curved or slanted strokes."""
+    raster: Raster | None = None
+
+
 class OversizedError(Exception):
-    """The page holds an image too large to decode."""
+    """The page has an image that is too large to decode."""
 
 
 def marks_of(page: Any, most_pixels: int) -> list[Mark]:
-    """List the visible marks of a pypdfium2 page, but for what lies outside of it.
+    """Return the visible marks of a pypdfium2 page, those outside of it included.
 
     Raises:
         OversizedError: an image declares more than `most_pixels`.
@@ -46,7 +82,7 @@ def marks_of(page: Any, most_pixels: int) -> list[Mark]:
             left -= pdfium.FPDFPath_CountSegments(thing)
             drawn = _strokes(thing) if left > 0 and _is_visible(thing) else ()
         else:
-            drawn = (Mark(Kind.PLATE, bounds),)
+            drawn = (Mark(MarkKind.PLATE, bounds),)
             if thing.type == pdfium.FPDF_PAGEOBJ_IMAGE:
                 drawn = (_image(thing, bounds, matrices, most_pixels),)
         marks += _placed(drawn, clip, matrices)
@@ -61,11 +97,11 @@ def _image(image: Any, bounds: Box, matrices: list[Any], most_pixels: int) -> Ma
     longer = max(placed.width, placed.height)
     dpi = max(width, height) / longer * 72 if longer > 0 else 0.0
     content = hashlib.sha256(bytes(image.get_data())).hexdigest()
-    return Mark(Kind.IMAGE, bounds, raster=Raster(dpi, content))
+    return Mark(MarkKind.IMAGE, bounds, raster=Raster(dpi, content))
 
 
 def _placed(drawn: Iterable[Mark], clip: Box | None, matrices: list[Any]) -> Iterator[Mark]:
-    """Clip the marks and move them from their form to the page."""
+    """Yield the marks clipped, and moved from their form to the page."""
     for mark in drawn:
         box = mark.box if clip is None else mark.box.clipped(clip)
         placed = _transformed(box, matrices)
@@ -79,7 +115,7 @@ def _transformed(box: Box, matrices: list[Any]) -> Box:
 
 
 def _containers(thing: Any) -> list[Any]:
-    """Return the matrices of the forms that hold a page object, innermost first."""
+    """Return the matrices of the forms that contain a page object, innermost first."""
     matrices = []
     while (thing := thing.container) is not None:
         matrices.append(thing.get_matrix())
@@ -99,7 +135,7 @@ def _bounds(points: list[Point]) -> Box:
 
 
 def _clip(thing: Any) -> Box | None:
-    """Return the bounds of what the clip paths of a page object let through, if it has any."""
+    """Return the bounds of the area inside the clip paths of a page object, if it has any."""
     import pypdfium2.raw as pdfium
 
     path = pdfium.FPDFPageObj_GetClipPath(thing)
@@ -114,7 +150,7 @@ def _clip(thing: Any) -> Box | None:
 
 
 def _is_visible(path: Any) -> bool:
-    """Tell whether a path is drawn at all; a white plate without an outline is not."""
+    """Tell whether a path is drawn at all; a white rectangle without an outline is not."""
     import pypdfium2.raw as pdfium
 
     fill, stroke = ctypes.c_int(), ctypes.c_int()
@@ -127,7 +163,7 @@ def _is_visible(path: Any) -> bool:
 
 
 def _strokes(path: Any) -> Iterator[Mark]:
-    """Yield a mark for each part of a path that was drawn without lifting the pen."""
+    """Yield a mark for each part of a path that is drawn without lifting the pen."""
     import pypdfium2.raw as pdfium
 
     matrices = [path.get_matrix()]
@@ -154,7 +190,7 @@ def _mark(points: list[Point], slants: int) -> Iterator[Mark]:
         return
     box = _bounds(points)
     thin = min(box.width, box.height) <= RULE_THICKNESS
-    yield Mark(Kind.SHAPE if slants else Kind.RULE if thin else Kind.PLATE, box, slants)
+    yield Mark(MarkKind.SHAPE if slants else MarkKind.RULE if thin else MarkKind.PLATE, box, slants)
 
 
 def _point(segment: Any) -> Point:

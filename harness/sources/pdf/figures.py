@@ -1,33 +1,43 @@
-"""The figures of a PDF page: its pictures and charts, each rendered as a reader sees it."""
+"""The figures of a PDF page: which marks form a picture or chart, rendered as a reader sees it."""
 
 import ctypes
 import re
 from collections.abc import Sequence
 from typing import Any
 
-from harness.sources.documents import Found
-from harness.sources.pdf.boxes import Box, Kind, Mark, around, has_size, is_figure, regions
-from harness.sources.pdf.drawings import marks_of
+from harness.sources.documents import Box, RawFigure, around
+from harness.sources.pdf.drawings import Mark, MarkKind, marks_of
 from harness.sources.pdf.text_lines import Span
 from harness.sources.pictures import LONGEST_SIDE, MOST_PIXELS, Picture, encode
 
+CELL = 5.0
+"""Points: marks less than about two cells apart belong to one region."""
+MOST_CELLS = 400
+"""Along one side of a page; on a larger page the cells are larger."""
+SAME_EDGE = 1.0
+"""Points by which two edges on one line may differ."""
+FEWEST_BARS = 3
+FEWEST_SLANTS = 12
+"""Curved or slanted strokes that make a drawing; a box with round corners has eight."""
+SMALLEST_DRAWING = (60.0, 40.0)
+"""Points, width and height: anything smaller is an icon, a bullet or a tick."""
 DRAWING_DPI = 170.0
 BACKDROP = 0.85
-"""Share of the page from which on a mark is the page's own ground, or a scan of it."""
+"""Share of the page from which a mark is the background of the page, or a scan of it."""
 FEWEST_LETTERS = 20
-"""Of a page with text; a scan that is stamped with a page number has none."""
+"""Letters from which a page counts as having text; a scan with a printed page number has none."""
 FILLS = 0.85
-"""Share of a region from which on an image is all of it, and the rest is ornament."""
+"""Share of a region from which an image is the whole of it, and the rest is ornament."""
 BLEED = 3.0
-"""Points beyond the edge of the page; what reaches further is trimmed there: a header band."""
+"""Points beyond the edge of the page; a mark that reaches further is trimmed: a header band."""
 LARGEST_BAND = 0.2
-"""Share of the page that a trimmed decoration may cover."""
+"""Maximum share of the page that a trimmed decoration covers."""
 MOST_ELONGATED = 8.0
 LABEL_GAP = 16.0
-"""Points from a chart within which a short line of text belongs to its axes."""
+"""Points around a chart within which a short line of text belongs to its axes."""
 FRAMED_GAP = 6.0
 LONGEST_TICK = 60.0
-"""Points of a line beside a chart that is a tick of its axis and no other column's text."""
+"""Points: a longer line beside a chart is the text of another column, not a tick of its axis."""
 TITLE_GAP = 30.0
 MARGIN = 4.0
 TITLE = re.compile(
@@ -35,14 +45,14 @@ TITLE = re.compile(
 )
 
 
-def figures_of(page: Any, spans: Sequence[Span]) -> list[Found]:
+def figures_of(page: Any, spans: Sequence[Span]) -> list[RawFigure]:
     """Return the figures of a pypdfium2 page, from top to bottom.
 
-    A table of rules is none, nor are a trimmed header band and the ground of the page. The
-    scan of a whole page is one only where the page has no text.
+    Ruled tables, trimmed header bands and the background of the page are not figures. The scan of
+    a whole page is one only if the page has no text.
 
     Args:
-        page: The page, of a document that is open.
+        page: The page of an open document.
         spans: Its text.
 
     Raises:
@@ -66,12 +76,12 @@ def figures_of(page: Any, spans: Sequence[Span]) -> list[Found]:
             box = _with_labels(box, group, spans).grown(MARGIN).clipped(sheet)
         picture = render(page, box, dpi)
         if picture is not None:
-            found.append(Found(picture, content or picture.sha256, kind, box))
+            found.append(RawFigure(picture, content or picture.sha256, kind, box))
     return found
 
 
 def render(page: Any, box: Box, dpi: float) -> Picture | None:
-    """Return what a reader sees within the box, on white; None where that is blank."""
+    """Return what a reader sees within the box, on white; None if that is blank."""
     import pypdfium2.raw as pdfium
     from pypdfium2 import PdfBitmap
 
@@ -96,12 +106,12 @@ def render(page: Any, box: Box, dpi: float) -> Picture | None:
 
 
 def _foreground(marks: Sequence[Mark], sheet: Box, has_text: bool) -> list[Mark]:
-    """Leave out the ground of the page, its scan if there is text, and trimmed bands."""
+    """Return the marks without the page's background, its scan if there is text, trimmed bands."""
     kept = [
         mark
         for mark in marks
         if mark.box.clipped(sheet).area < BACKDROP * sheet.area
-        or (mark.kind is Kind.IMAGE and not has_text)
+        or (mark.kind is MarkKind.IMAGE and not has_text)
     ]
     inner = sheet.grown(BLEED)
     trimmed = [mark for mark in kept if mark.box.clipped(inner) != mark.box]
@@ -118,7 +128,7 @@ def _from_the_top(group: Sequence[Mark]) -> tuple[float, float]:
 def _only_image(group: Sequence[Mark]) -> Mark | None:
     """Return the image that fills the region, if one does."""
     whole = around(mark.box for mark in group)
-    images = [m for m in group if m.kind is Kind.IMAGE and m.box.area >= FILLS * whole.area]
+    images = [m for m in group if m.kind is MarkKind.IMAGE and m.box.area >= FILLS * whole.area]
     return images[0] if len(images) == 1 else None
 
 
@@ -128,12 +138,12 @@ def _is_worth_a_look(box: Box) -> bool:
 
 
 def _with_labels(box: Box, group: Sequence[Mark], spans: Sequence[Span]) -> Box:
-    """Return the box grown by the text around a chart: ticks, axis titles, its own title.
+    """Return the box with the text around a chart included: ticks, axis titles, its own title.
 
     A chart in a frame, or on a panel, has its labels inside; a frame around the bars alone has
     the ticks close to it.
     """
-    framed = any(m.kind is Kind.PLATE and m.box.area >= FILLS * box.area for m in group)
+    framed = any(m.kind is MarkKind.PLATE and m.box.area >= FILLS * box.area for m in group)
     for _ in range(3):
         for line in spans:
             if _labels(line.box, box, framed):
@@ -156,3 +166,99 @@ def _near(line: Box, chart: Box) -> bool:
     across = min(line.right, chart.right) - max(line.left, chart.left)
     apart = max(line.bottom - chart.top, chart.bottom - line.top)
     return across > 0 and apart <= TITLE_GAP
+
+
+def regions(marks: Sequence[Mark], page: Box) -> list[list[Mark]]:
+    """Group the marks that touch or nearly touch, over the whole page.
+
+    >>> page = Box(0, 0, 600, 800)
+    >>> near = [Mark(MarkKind.RULE, Box(10, 10, 50, 11)), Mark(MarkKind.RULE, Box(10, 15, 50, 16))]
+    >>> [len(group) for group in regions([*near, Mark(MarkKind.RULE, Box(10, 90, 50, 91))], page)]
+    [2, 1]
+    """
+    import numpy as np
+
+    cell = max(CELL, page.width / MOST_CELLS, page.height / MOST_CELLS)
+    inked = np.zeros((int(page.height / cell) + 1, int(page.width / cell) + 1), dtype=bool)
+    spans = [_cells(mark.box, page, cell, *inked.shape) for mark in marks]
+    for span in spans:
+        inked[span] = True
+    labels = _components(inked.tolist())
+    groups: dict[int, list[Mark]] = {}
+    for mark, (across_rows, across_columns) in zip(marks, spans, strict=True):
+        groups.setdefault(labels[across_rows.start][across_columns.start], []).append(mark)
+    return list(groups.values())
+
+
+def is_figure(marks: Sequence[Mark]) -> bool:
+    """Tell whether the marks of a region form a figure, rather than the rules of a table.
+
+    >>> boxes = [Box(x, 0, x + 20, height) for x, height in ((0, 90), (30, 50), (60, 20))]
+    >>> is_figure([Mark(MarkKind.PLATE, box) for box in boxes])
+    True
+    >>> is_figure([Mark(MarkKind.PLATE, Box(x, 0, x + 20, 12)) for x in (0, 20, 40)])
+    False
+    """
+    if any(mark.kind is MarkKind.IMAGE and has_size(mark.box) for mark in marks):
+        return True
+    shapes = [mark for mark in marks if mark.kind is MarkKind.SHAPE]
+    slants = sum(mark.slants for mark in shapes)
+    if slants >= FEWEST_SLANTS and has_size(around(mark.box for mark in shapes)):
+        return True
+    plates = [mark.box for mark in marks if mark.kind is MarkKind.PLATE]
+    upright = [(box.bottom, box.width, box.height) for box in plates]
+    lying = [(box.left, box.height, box.width) for box in plates]
+    return _are_bars(upright) or _are_bars(lying)
+
+
+def has_size(box: Box) -> bool:
+    """Tell whether something is as large as a figure."""
+    width, height = SMALLEST_DRAWING
+    return box.width >= width and box.height >= height
+
+
+def _are_bars(plates: list[tuple[float, float, float]]) -> bool:
+    """Tell whether rectangles, each (base, thickness, length), look like the bars of a chart.
+
+    Bars start at one line, are equally thick and differ in length; the cells of a table that
+    share a line are equally long.
+    """
+    lengths: dict[tuple[int, int], set[int]] = {}
+    for base, thickness, length in plates:
+        key = (round(base / SAME_EDGE), round(thickness / 2.0))
+        lengths.setdefault(key, set()).add(round(length / SAME_EDGE))
+    return any(len(distinct) >= FEWEST_BARS for distinct in lengths.values())
+
+
+def _cells(box: Box, page: Box, cell: float, rows: int, columns: int) -> tuple[slice, slice]:
+    """Return the rows and columns of the page's grid that a box covers, at least one each."""
+
+    def span(low: float, high: float, cells: int) -> slice:
+        first = min(max(int(low / cell), 0), cells - 1)
+        return slice(first, min(max(int(high / cell), first), cells - 1) + 1)
+
+    return (
+        span(box.bottom - page.bottom, box.top - page.bottom, rows),
+        span(box.left - page.left, box.right - page.left, columns),
+    )
+
+
+def _components(inked: list[list[bool]]) -> list[list[int]]:
+    """Number the connected parts of a grid, diagonals included; 0 where nothing is inked."""
+    labels = [[0] * len(row) for row in inked]
+    count = 0
+    for y, row in enumerate(inked):
+        for x, ink in enumerate(row):
+            if not ink or labels[y][x]:
+                continue
+            count += 1
+            labels[y][x] = count
+            stack = [(y, x)]
+            while stack:
+                at, column = stack.pop()
+                for i in range(max(at - 1, 0), min(at + 2, len(inked))):
+                    for j in range(max(column - 1, 0), min(column + 2, len(row))):
+                        if inked[i][j] and not labels[i][j]:
+                            labels[i][j] = count
+                            stack.append((i, j))
+    return labels

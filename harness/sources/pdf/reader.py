@@ -6,22 +6,22 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import InputError
-from harness.sources.documents import Found, Sheet
+from harness.sources.documents import RawFigure, RawPage
 from harness.sources.pdf.drawings import OversizedError
 from harness.sources.pdf.figures import figures_of
 from harness.sources.pdf.text_lines import flow, lines_of
 
 WRONG_PASSWORD = 4
 _PDFIUM = threading.Lock()
-"""pdfium may be in one thread at a time only."""
+"""pdfium is not thread-safe."""
 
 
 @lru_cache(maxsize=8)
-def read_pdf(path: Path, data: bytes, with_figures: bool = True) -> tuple[Sheet, ...]:
-    """Return the pages of a PDF. The last few are remembered, for variants that share a corpus.
+def read_pdf(path: Path, data: bytes, with_figures: bool = True) -> tuple[RawPage, ...]:
+    """Return the pages of a PDF. The last few files are cached, for variants that share a corpus.
 
     Raises:
-        InputError: it is damaged, needs a password, or no page has any text.
+        InputError: the file is damaged, needs a password, or no page has any text.
     """
     from pypdfium2 import PdfDocument, PdfiumError
 
@@ -40,30 +40,30 @@ def read_pdf(path: Path, data: bytes, with_figures: bool = True) -> tuple[Sheet,
             document.close()
     if not any(page.text.strip() for page in pages):
         raise InputError(
-            f"{path}: the PDF has no text, as a scan has none; "
-            f"put text behind it first, for example with `ocrmypdf {path.name} with_text.pdf`"
+            f"{path}: the PDF has no text, it may be a scan; "
+            f"add a text layer first, for example with `ocrmypdf {path.name} with_text.pdf`"
         )
     return pages
 
 
-def _page(document: Any, index: int, with_figures: bool) -> Sheet:
-    """Read a page; one that cannot be loaded counts as empty, since a reader sees none."""
+def _page(document: Any, index: int, with_figures: bool) -> RawPage:
+    """Return a page; one that cannot be loaded counts as empty, since a reader sees nothing."""
     from pypdfium2 import PdfiumError
 
     try:
         page = document[index]
         textpage = page.get_textpage()
     except PdfiumError:
-        return Sheet("", counts={"pages_unreadable": 1})
+        return RawPage("", counts={"pages_unreadable": 1})
     lines = lines_of(textpage)
     text = flow(lines)
     counts = {"lines_joined": text.joined, "pages_without_text": int(not text.text.strip())}
-    found: tuple[Found, ...] = ()
+    figures: tuple[RawFigure, ...] = ()
     if with_figures:
         try:
-            found = tuple(figures_of(page, [span for line in lines for span in line.spans]))
+            figures = tuple(figures_of(page, [span for line in lines for span in line.spans]))
         except OversizedError:
             counts["pages_with_oversized_images"] = 1
         except PdfiumError:
             counts["pages_with_unreadable_figures"] = 1
-    return Sheet(text.text, found, counts)
+    return RawPage(text.text, figures, counts)

@@ -1,48 +1,45 @@
-"""The text of a PDF page: its lines as they stand there, put together to paragraphs."""
+"""The text of a PDF page: its lines, joined to paragraphs."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.sources.pdf.boxes import Box, around
+from harness.sources.documents import Box, around
+from harness.text import HAN_KANA, WITHOUT_BLANKS
 
 HYPHEN = "\u00ad"
-"""Stands for a hyphen at the end of a line; whether the word keeps it is decided later."""
+"""Replaces a hyphen at the end of a line; cleaning decides whether the word keeps it."""
 WIDE_GAP = 1.5
 """Letter heights between two spans of one line: cells of a table, ticks of an axis."""
 CELLS = 3
-"""Spans from which on a line is the row of a table."""
+"""Spans from which a line is the row of a table."""
 SAME_SIZE = 1.25
 LEADING = 1.0
 """Letter heights between two lines of one paragraph."""
 INDENT = 0.8
-"""Letter heights by which the first line of a paragraph is set in."""
+"""Letter heights by which the first line of a paragraph is indented."""
 RAGGED = 0.8
-"""Share of the longer line's length from which on a line was broken for want of room."""
+"""Share of the longer line's length from which a line was broken because it was full."""
 STARTS = re.compile(r"\s*([•●■◆○▪–—*・]|[-–]\s|[(（]?\d{1,3}[.)）、]\s|[①-⑳]|第.{1,4}[章節节])")
 NUMBER = re.compile(r"\W*\d[\d.,%±–-]*\W*")
-WIDE = re.compile(r"[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff60\U00020000-\U0003ffff]")
-SPACED = re.compile(
-    r"[\u3040-\u30ff\u3400-\u9fff] [0-9A-Za-z]|[0-9A-Za-z] [\u3040-\u30ff\u3400-\u9fff]"
-)
-CLOSED = re.compile(
-    r"[\u3040-\u30ff\u3400-\u9fff][0-9A-Za-z]|[0-9A-Za-z][\u3040-\u30ff\u3400-\u9fff]"
-)
+WIDE = re.compile(f"[{WITHOUT_BLANKS}]")
+SPACED = re.compile(f"[{HAN_KANA}] [0-9A-Za-z]|[0-9A-Za-z] [{HAN_KANA}]")
+CLOSED = re.compile(f"[{HAN_KANA}][0-9A-Za-z]|[0-9A-Za-z][{HAN_KANA}]")
 BLANKS = re.compile(r"[ \t\u00a0]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A piece of text without a wide gap, where it stands on the page."""
+    """A piece of text without a wide gap, and its place on the page."""
 
     box: Box
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A line of text as it stands on the page."""
+class TextLine:
+    """A line of text, and its place on the page."""
 
     box: Box
     spans: tuple[Span, ...]
@@ -54,21 +51,21 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """Text in which a line break means the end of a paragraph, a title or a row."""
+    """Text in which a line break is the end of a paragraph, a title or a row."""
 
     text: str
     joined: int
-    """Line breaks inside of paragraphs that were taken out."""
+    """Line breaks inside of paragraphs that were removed."""
 
 
-def lines_of(textpage: Any) -> list[Line]:
-    """Read the lines of a pypdfium2 text page, in the order of the file.
+def lines_of(textpage: Any) -> list[TextLine]:
+    """Return the lines of a pypdfium2 text page, in the order of the file.
 
-    Characters that the file's fonts give no code for come as NUL.
+    Characters without a code in the file's fonts come as NUL.
     """
     import pypdfium2.raw as pdfium
 
-    lines: list[Line] = []
+    lines: list[TextLine] = []
     codes: list[int] = []
     boxes: list[Box | None] = []
     for i in range(textpage.count_chars()):
@@ -95,8 +92,8 @@ def _box(textpage: Any, index: int) -> Box | None:
         return None
 
 
-def _line(codes: Sequence[int], boxes: Sequence[Box | None]) -> list[Line]:
-    """Return a line as a list of one, or none where nothing but blanks was printed."""
+def _line(codes: Sequence[int], boxes: Sequence[Box | None]) -> list[TextLine]:
+    """Return a line as a list of one; empty if it has only blanks."""
     spans: list[Span] = []
     start = 0
     run: Box | None = None
@@ -119,7 +116,7 @@ def _line(codes: Sequence[int], boxes: Sequence[Box | None]) -> list[Line]:
     if run is None:
         return []
     spans.append(Span(run, _decoded(codes[start:])))
-    return [Line(around(span.box for span in spans), tuple(spans))]
+    return [TextLine(around(span.box for span in spans), tuple(spans))]
 
 
 def _gap(left: Box, right: Box) -> float:
@@ -129,16 +126,16 @@ def _gap(left: Box, right: Box) -> float:
 
 
 def _decoded(codes: Sequence[int]) -> str:
-    """Join UTF-16 code units; a surrogate without its other half stays as it is."""
+    """Return UTF-16 code units as text; a surrogate without its other half is kept."""
     units = "".join(map(chr, codes))
     return units.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
-def flow(lines: Sequence[Line]) -> Flow:
-    """Put the lines of each paragraph together.
+def flow(lines: Sequence[TextLine]) -> Flow:
+    """Return the text with the lines of each paragraph joined.
 
-    Between two Han or kana characters nothing is put, else a blank. Titles, list items and
-    the rows of a table stay on lines of their own.
+    Two lines are joined without a blank between Han or kana, else with one. Titles, list items and
+    the rows of a table stay on separate lines.
     """
     pieces = [BLANKS.sub(" ", line.text).strip() for line in lines]
     spaced = _is_spaced("\n".join(pieces))
@@ -154,7 +151,7 @@ def flow(lines: Sequence[Line]) -> Flow:
 
 
 def _seam(last: str, first: str, spaced: bool) -> str:
-    """Return what a line break inside of a paragraph stands for: a blank or nothing."""
+    """Return what replaces a line break inside of a paragraph: a blank or nothing."""
     if last in (HYPHEN, "-") or (WIDE.match(last) and WIDE.match(first)):
         return ""
     mixed = WIDE.match(last) or WIDE.match(first)
@@ -162,32 +159,32 @@ def _seam(last: str, first: str, spaced: bool) -> str:
 
 
 def _is_spaced(text: str) -> bool:
-    """Tell whether a text sets Han and Latin apart by a blank, as some typists do."""
+    """Tell whether a text has blanks between Han and Latin, as some authors type it."""
     return len(SPACED.findall(text)) > len(CLOSED.findall(text))
 
 
-def _runs_on(before: Line, after: Line) -> bool:
-    """Tell whether a paragraph goes on from one line to the next."""
+def _runs_on(before: TextLine, after: TextLine) -> bool:
+    """Tell whether two lines are of one paragraph."""
     a, b = before.box, after.box
     height = max(a.height, b.height)
     below = 0 <= a.bottom - b.top + 0.5 * height <= (LEADING + 0.5) * height
     alike = max(a.height, b.height) <= SAME_SIZE * min(a.height, b.height)
     same_column = min(a.right, b.right) - max(a.left, b.left) > 0
-    set_in = b.left - a.left > INDENT * height and not STARTS.match(before.text)
+    indented = b.left - a.left > INDENT * height and not STARTS.match(before.text)
     full = a.width >= RAGGED * max(a.width, b.width)
     return (
         below
         and alike
         and same_column
         and full
-        and not set_in
+        and not indented
         and not _is_row(before)
         and not _is_row(after)
         and not STARTS.match(after.text)
     )
 
 
-def _is_row(line: Line) -> bool:
+def _is_row(line: TextLine) -> bool:
     """Tell whether a line is the row of a table, or the ticks of an axis."""
     words = line.text.split()
     letters = [char for char in line.text if char.isalnum()]

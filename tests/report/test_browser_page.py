@@ -1,4 +1,4 @@
-"""The page as the report writes it: what it reads from the runs, and what it leaves alone."""
+"""The page as the report writes it, with what it reads from the runs."""
 
 import io
 import json
@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from harness.report.browser_page import LONGEST_SIDE, small
+from harness.report.browser_page import LONGEST_SIDE, judge_record, thumbnail
 from harness.store import Run
 from tests.article import Article
 from tests.conftest import Command
@@ -31,7 +31,7 @@ def page_of(article: Article) -> str:
 
 
 def test_the_report_writes_the_page(article: Article, command: Command) -> None:
-    """One file under two megabytes, and the report's last lines say where it lies."""
+    """The page is one file under two megabytes, and the report prints its path."""
     done = command("report", *article.words)
 
     assert done.returncode == 0, done.stderr
@@ -43,7 +43,7 @@ def test_the_report_writes_the_page(article: Article, command: Command) -> None:
 
 
 def test_every_mean_is_that_of_the_parquet_files(article: Article, command: Command) -> None:
-    """Each printed mean, with its count, is worked out again from the scores at rest."""
+    """Each printed mean and its count equal those of the stored scores."""
     command("report", *article.words)
     page = re.sub(r"<[^>]+>", " ", page_of(article))
     for name in ("text_k4", "ctx_k9_strict"):
@@ -57,7 +57,7 @@ def test_every_mean_is_that_of_the_parquet_files(article: Article, command: Comm
 
 
 def test_the_page_speaks_the_language_asked_for(article: Article, command: Command) -> None:
-    """`language=` turns the words, and the browser is told."""
+    """`language=` sets the words of the page and its language tag."""
     command("report", *article.words[:-1], "language=ja")
 
     assert '<html lang="ja">' in page_of(article)
@@ -65,7 +65,7 @@ def test_the_page_speaks_the_language_asked_for(article: Article, command: Comma
 
 
 def test_pictures_stand_beside_what_was_said_of_them(article: Article, command: Command) -> None:
-    """A figure and its caption come out of the run's own folder."""
+    """A figure and its caption are read from the run's own folder."""
     run = article.run("ctx_k9")
     out = io.BytesIO()
     Image.new("RGBA", (2_000, 500), (255, 0, 0, 128)).save(out, "PNG")
@@ -83,16 +83,16 @@ def test_pictures_stand_beside_what_was_said_of_them(article: Article, command: 
 
 
 def test_pictures_are_made_small() -> None:
-    """No side is longer than the page needs, and what is no picture is left out."""
+    """Pictures are scaled down, and files that are no picture are left out."""
     out = io.BytesIO()
     Image.new("L", (3_000, 30)).save(out, "PNG")
 
-    drawn = small(out.getvalue())
+    drawn = thumbnail(out.getvalue())
 
     assert drawn is not None
     assert max(drawn[1:]) == LONGEST_SIDE
-    assert small(b"no picture") is None
-    assert small(None) is None
+    assert thumbnail(b"no picture") is None
+    assert thumbnail(None) is None
 
 
 def test_a_run_reads_no_file_outside_itself(article: Article) -> None:
@@ -111,3 +111,24 @@ def test_format_latex_writes_a_papers_tables(article: Article, command: Command)
     assert r"\toprule" in (folder / "report.tex").read_text("utf-8")
     assert (folder / "contrasts.pdf").read_bytes().startswith(b"%PDF")
     assert "did you mean 'latex'?" in command("report", *article.words, "format=latx").stderr
+
+
+def test_repairs_and_requests_are_counted_once_per_evaluation(tmp_path: Path) -> None:
+    """A record that covers both runs is counted once; another judge's records are left out."""
+    first = {
+        "judge": "m", "ended": "2026-11-30T10:00:00+00:00", "runs": ["a", "b"],
+        "calls": {"asked": 7, "sent": 9, "remembered": 2}, "repairs": {"replies": 3, "fresh": 3},
+    }  # fmt: skip
+    later = {**first, "ended": "2026-11-30T11:00:00+00:00", "runs": ["b"], "repairs": {}}
+    other = {**first, "judge": "n"}
+    runs = [Run(tmp_path / name) for name in "ab"]
+    for run, records in zip(runs, ([first, other], [first, later]), strict=True):
+        run.path.mkdir()
+        for record in records:
+            run.log_evaluation(record)
+
+    record = judge_record(runs, "m")
+
+    assert record["evaluations"] == "2"
+    assert (record["calls.asked"], record["calls.sent"]) == ("14", "18")
+    assert record["repairs.replies"] == "3"

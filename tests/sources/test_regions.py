@@ -1,12 +1,14 @@
 import pytest
 
-from harness.sources.pdf.boxes import Box, Kind, Mark, Raster, around, is_figure, regions
+from harness.sources.documents import Box, around
+from harness.sources.pdf.drawings import Mark, MarkKind, Raster
+from harness.sources.pdf.figures import is_figure, regions
 
 PAGE = Box(0, 0, 600, 800)
 
 
 def plates(*boxes: tuple[float, float, float, float]) -> list[Mark]:
-    return [Mark(Kind.PLATE, Box(*box)) for box in boxes]
+    return [Mark(MarkKind.PLATE, Box(*box)) for box in boxes]
 
 
 def test_bars_are_a_figure() -> None:
@@ -18,7 +20,7 @@ def test_bars_are_a_figure() -> None:
 def test_table_is_no_figure() -> None:
     """Cells that share a line are equally long, whatever their widths, and rules are rules."""
     header = plates((0, 100, 60, 115), (60, 100, 100, 115), (100, 100, 180, 115))
-    rules = [Mark(Kind.RULE, Box(0, y, 180, y + 1)) for y in range(0, 100, 15)]
+    rules = [Mark(MarkKind.RULE, Box(0, y, 180, y + 1)) for y in range(0, 100, 15)]
 
     assert not is_figure(header + rules)
 
@@ -28,21 +30,21 @@ def test_table_is_no_figure() -> None:
 )
 def test_drawing_needs_strokes_and_size(slants: int, size: float, expected: bool) -> None:
     """A dozen curved or slanted strokes make a drawing; round corners and icons do not."""
-    assert is_figure([Mark(Kind.SHAPE, Box(0, 0, size, size), slants)]) is expected
+    assert is_figure([Mark(MarkKind.SHAPE, Box(0, 0, size, size), slants)]) is expected
 
 
 def test_image_needs_size() -> None:
     """A flag in the cell of a table does not make it a figure."""
     raster = Raster(72, "")
 
-    assert is_figure([Mark(Kind.IMAGE, Box(0, 0, 100, 60), raster=raster)])
-    assert not is_figure([Mark(Kind.IMAGE, Box(0, 0, 15, 10), raster=raster)])
+    assert is_figure([Mark(MarkKind.IMAGE, Box(0, 0, 100, 60), raster=raster)])
+    assert not is_figure([Mark(MarkKind.IMAGE, Box(0, 0, 15, 10), raster=raster)])
 
 
 def test_regions_keep_apart_what_stands_apart() -> None:
     """Two charts on a page are two regions; a frame holds what is inside together."""
     left, right = plates((50, 50, 100, 100), (300, 50, 350, 100))
-    frame = Mark(Kind.PLATE, Box(40, 40, 400, 400))
+    frame = Mark(MarkKind.PLATE, Box(40, 40, 400, 400))
 
     assert len(regions([left, right], PAGE)) == 2
     assert len(regions([left, right, frame], PAGE)) == 1

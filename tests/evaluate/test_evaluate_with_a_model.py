@@ -1,4 +1,4 @@
-"""Faults that other tools were reported for, in whole evaluations and sweeps."""
+"""Evaluation by a chat judge, from the command line: what is stored, counted, kept and refused."""
 
 import dataclasses
 import itertools
@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from harness.store import Run
+from harness.store.parquet import VERSION
 from tests.conftest import Command, Done, Study
 from tests.stub_endpoint import Received, Reply, StubEndpoint
 from tests.written import article, asked_of, honest
@@ -55,13 +58,15 @@ def scores(root: Path, run: str = "text_k4") -> dict[tuple[str, str], tuple[Any,
 
 
 def test_subset_of_metrics(evaluate: Evaluate, root: Path) -> None:
-    """A07: metrics that were not run are absent, not zeros."""
+    """Metrics that were not asked for have no rows, and no zeros."""
     evaluate("metrics=[faithfulness]")
     assert {metric for _, metric in scores(root)} == {"faithfulness"}
 
 
-def test_refused_and_cut_are_told_apart(evaluate: Evaluate, root: Path, stub: StubEndpoint) -> None:
-    """A09: no claims and an unreadable reply have two reasons; only the second is tried again."""
+def test_no_claims_and_a_truncated_reply_differ(
+    evaluate: Evaluate, root: Path, stub: StubEndpoint
+) -> None:
+    """No claims and a truncated reply are two reasons of NA; only the second is asked again."""
 
     def script(received: Received) -> str:
         asked = asked_of(received.messages)
@@ -80,10 +85,7 @@ def test_refused_and_cut_are_told_apart(evaluate: Evaluate, root: Path, stub: St
 
 
 def test_unreadable_share_fails_the_run(evaluate: Evaluate, stub: StubEndpoint, root: Path) -> None:
-    """C07: half of the cells without a readable reply are told, and above a fifth it is a failure.
-
-    What could be scored is written all the same.
-    """
+    """More unusable replies than `most_unread` allows is a failure; other scores are written."""
 
     def script(received: Received) -> str:
         lost = any(f"{number}號塔" in received.prompt for number in (1, 2))
@@ -100,7 +102,7 @@ def test_unreadable_share_fails_the_run(evaluate: Evaluate, stub: StubEndpoint, 
 
 
 def test_failed_calls_move_no_score(evaluate: Evaluate, root: Path, stub: StubEndpoint) -> None:
-    """D01: q1 and q2 fail, q3 and q4 come last question first; each score stays with its own."""
+    """Failed and late replies change no other question's score."""
 
     def script(received: Received) -> Reply:
         number = next(n for n in range(1, 5) if f"{n}號塔" in received.prompt)
@@ -123,7 +125,7 @@ def test_failed_calls_move_no_score(evaluate: Evaluate, root: Path, stub: StubEn
 
 
 def test_chosen_questions_keep_their_ids(evaluate: Evaluate, root: Path) -> None:
-    """D02: scores of questions 2 and 4 alone stand under 2 and 4; a metric named twice is one."""
+    """Chosen questions keep their ids, and a metric that is named twice is scored once."""
     evaluate("questions=[q2,q4]", "metrics=[faithfulness,faithfulness,ragas]",
              "embedder@judge.embedder=e5", "judge.strictness=1")  # fmt: skip
     found = scores(root)
@@ -134,7 +136,7 @@ def test_chosen_questions_keep_their_ids(evaluate: Evaluate, root: Path) -> None
 def test_equal_questions_have_their_own_reference(
     evaluate: Evaluate, root: Path, stub: StubEndpoint
 ) -> None:
-    """I06: two questions of one wording and one answer are judged by two references."""
+    """Two questions with equal text and answer are judged by their own references."""
     run = Run(root / "written" / "text_k4")
     first, *_ = run.responses()
     twin = dataclasses.replace(first, question_id="q2", reference="塔高99公尺。")
@@ -146,32 +148,66 @@ def test_equal_questions_have_their_own_reference(
     assert scores(root)["q2", "recall"] == (0.0, "ok")
 
 
-def judged(root: Path, run: str = "text_k4") -> dict[str, Any]:
-    """Return what the run's record says of its last evaluation."""
+def test_a_metric_with_a_comma_in_its_name_is_refused(evaluate: Evaluate) -> None:
+    """A text that is no metric's name is an error that quotes it."""
+    done = evaluate("metrics=['recall,k=4']")
+
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "'recall,k=4'" in done.stderr
+
+
+def test_scores_of_an_older_schema_are_left_alone(evaluate: Evaluate, root: Path) -> None:
+    """A table of another version is an error and is not changed; ours carry their version."""
+    evaluate("limit=1")
+    file = root / "written" / "text_k4" / "scores.parquet"
+    assert (pq.read_schema(file).metadata or {})[b"harness"] == str(VERSION).encode()
+    pq.write_table(pa.table({"question_id": ["q1"], "score": [0.5]}), file)
+    before = file.read_bytes()
+
+    done = evaluate("limit=1")
+
+    assert done.returncode == 1
+    assert "was written by another version of the harness" in done.stderr
+    assert file.read_bytes() == before
+
+
+def test_what_shaped_a_score_is_in_every_run(command: Command, study: Study) -> None:
+    """Prompt hash, models with their digests, judge and packages are recorded."""
+    assert command("collect", "variant=text_k4", *study.words).returncode == 0
+    assert command("evaluate", *study.words, "metrics=[recall]").returncode == 0
+
+    [run] = [Run(file.parent) for file in (study.folder / "runs/small").glob("*/run.json")]
+    facts = run.facts()
+    made = facts["made_with"]
+    assert "prompt_sha256" in made
+    assert len(made["models"]["embedder"]["weights"]) == 43, "a SHA-256 in base 64"
+    assert {"pyarrow", "chromadb"} <= facts["packages"].keys()
+    assert run.judges()["overlap"]["judge"] == "overlap"
+
+
+def last_evaluation(root: Path, run: str = "text_k4") -> dict[str, Any]:
+    """Return the log entry of the last evaluation of a run."""
     return Run(root / "written" / run).evaluations()[-1]
 
 
 class TestRepairs:
-    """C10: replies that could not be used as they came are counted, for each judge."""
+    """Unusable replies that were requested again are counted, for each judge."""
 
     def test_a_preface_is_no_repair(
         self, evaluate: Evaluate, root: Path, stub: StubEndpoint
     ) -> None:
-        """A sentence before a fence is left outside, and nothing has to be asked again."""
+        """A sentence before a code fence is ignored, and nothing is requested again."""
         stub.script = lambda received: f"以下是結果：\n```json\n{in_good_faith(received)}\n```"
         done = evaluate()
 
         assert all(status == "ok" for _, status in scores(root).values())
-        assert "asked again" not in done.stdout
-        assert judged(root)["repairs"] == {}
+        assert "requested again" not in done.stdout
+        assert last_evaluation(root)["repairs"] == {}
 
-    def test_what_misses_a_field_is_counted(
+    def test_unusable_replies_are_counted(
         self, evaluate: Evaluate, root: Path, stub: StubEndpoint
     ) -> None:
-        """Two replies miss `verdict`: one is mended by the repair call, the other by a fresh one.
-
-        A third was cut by its length, and is whole with more room.
-        """
+        """Replies without a field, and truncated ones, are counted by how they were repaired."""
 
         def script(received: Received) -> str | Reply:
             asked, said = asked_of(received.messages), in_good_faith(received)
@@ -189,54 +225,34 @@ class TestRepairs:
         done = evaluate("judge.name=A")
 
         assert all(status == "ok" for _, status in scores(root).values())
-        said = "replies asked again: 3 (1 with more room, 2 told what was wrong, 1 afresh)"
+        said = "replies requested again: 3 (1 with more tokens, 2 quoting the error, 1 fresh)"
         assert said in done.stdout
         found = {"replies": 3, "more_room": 1, "repair": 2, "fresh": 1}
-        assert (judged(root)["judge"], judged(root)["repairs"]) == ("A", found)
+        assert (last_evaluation(root)["judge"], last_evaluation(root)["repairs"]) == ("A", found)
 
         replayed = evaluate("judge.name=A")
         assert "calls: 0 asked" in replayed.stdout
-        assert judged(root)["repairs"] == found
+        assert last_evaluation(root)["repairs"] == found
 
 
-class TestRequests:
-    """H07: the record has the requests that were sent, tries included, beside the calls."""
+def test_requests_are_counted(evaluate: Evaluate, stub: StubEndpoint, root: Path) -> None:
+    """Two calls, one of them retried, are three requests in the output and in the log."""
+    turns = itertools.count()
+    stub.script = lambda received: (
+        Reply(status=500) if next(turns) == 0 else in_good_faith(received)
+    )
+    done = evaluate("limit=1", "judge.chat.retries=2")
 
-    def test_of_a_judge(self, evaluate: Evaluate, stub: StubEndpoint, root: Path) -> None:
-        """Two calls and one try that failed are three requests, told and kept."""
-        turns = itertools.count()
-        stub.script = lambda received: (
-            Reply(status=500) if next(turns) == 0 else in_good_faith(received)
-        )
-        done = evaluate("limit=1", "judge.chat.retries=2")
-
-        assert "calls: 2 asked (3 requests" in done.stdout
-        assert judged(root)["calls"] == {"asked": 2, "sent": 3, "remembered": 0}
-        assert judged(root)["runs"] == ["text_k4"]
-
-    def test_of_a_run(self, command: Command, study: Study) -> None:
-        """Three questions, of which the first is refused once, took four requests."""
-        turns = itertools.count()
-        script = lambda _: Reply(status=500) if next(turns) == 0 else "27公尺"  # noqa: E731
-        with StubEndpoint(script) as generator:
-            done = command(
-                "collect", "variant=text_k4", *study.words, "chat=openai", "captioner=none",
-                f"variant.chat.base_url={generator.base_url}", "variant.chat.model=stub",
-                "variant.chat.backoff=0.01",
-            )  # fmt: skip
-
-        assert done.returncode == 0, done.stderr
-        run = study.run("text_k4-captioner-none-chat-openai-chat.model-stub-index.chunk_size-40")
-        calls = Run(run).facts()["calls"]
-        assert (calls["sent"], len(generator.chats)) == (4, 4)
-        assert calls["asked"] == 3
+    assert "calls: 2 asked (3 requests" in done.stdout
+    assert last_evaluation(root)["calls"] == {"asked": 2, "sent": 3, "remembered": 0}
+    assert last_evaluation(root)["runs"] == ["text_k4"]
 
 
 class TestAnotherJudge:
-    """L09: rows of two judges never stand in one column."""
+    """Labels of two judges are never mixed under one name."""
 
     def test_under_another_name(self, evaluate: Evaluate, root: Path) -> None:
-        """Half judged by A and half by B: the judge column keeps them apart."""
+        """Rows of judges A and B have their own name in the judge column."""
         evaluate("questions=[q1,q2]", "judge.name=A")
         evaluate("questions=[q3,q4]", "judge.name=B", "judge.reply_tokens=2048")
         frame = pd.read_parquet(root / "written" / "text_k4" / "scores.parquet")
@@ -254,22 +270,22 @@ class TestAnotherJudge:
     def test_under_the_same_name(
         self, word: str, differs: str, evaluate: Evaluate, root: Path, stub: StubEndpoint
     ) -> None:
-        """Other sampling, prompts or model under one name: one line; nothing is asked or lost."""
+        """Other sampling, prompts or model under one name are refused; nothing is asked or lost."""
         evaluate("questions=[q1,q2]", "judge.name=A")
         asked = len(stub.chats)
 
         done = evaluate("questions=[q3,q4]", "judge.name=A", word)
 
         assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-        assert f"text_k4: 'A' judged it under other settings ({differs}" in done.stderr
-        assert "judge.name=<label> puts this one beside it" in done.stderr
+        assert f"text_k4: the judge 'A' labelled it under other settings ({differs}" in done.stderr
+        assert "judge.name=<label> keeps both judges" in done.stderr
         assert len(stub.chats) == asked
         assert {question for question, _ in scores(root)} == {"q1", "q2"}
 
     def test_other_weights_under_the_same_name(
         self, evaluate: Evaluate, root: Path, stub: StubEndpoint
     ) -> None:
-        """A model that was pulled anew is another judge."""
+        """A model whose weights changed is another judge."""
         ollama = ("chat@judge.chat=ollama", f"judge.chat.base_url={stub.url}")
         stub.models = ["stub:latest"]
         evaluate("questions=[q1,q2]", *ollama)
@@ -282,7 +298,7 @@ class TestAnotherJudge:
         assert '(chat.digest "sha256:0123", now "feed")' in done.stderr
 
     def test_replaced_on_demand(self, evaluate: Evaluate, root: Path) -> None:
-        """`again=true` replaces what was said under the other settings, and loses no question."""
+        """`again=true` replaces labels made under other settings, and loses no question."""
         evaluate("questions=[q1,q2]", "judge.name=A")
         changed = ("judge.name=A", "judge.reply_tokens=2048", "again=true")
         refused = evaluate("questions=[q3,q4]", *changed)
@@ -294,51 +310,14 @@ class TestAnotherJudge:
         assert {question for question, _ in scores(root)} == {"q1", "q2", "q3"}
 
     def test_the_embedded_judge(self, command: Command, root: Path) -> None:
-        """It is held to its thresholds too."""
+        """The thresholds of the embedded judge are settings of the judge too."""
         words = (f"root={root}", "study.name=written", "metrics=[faithfulness]", "judge=overlap")
         command("evaluate", *words)
         done = command("evaluate", *words, "judge.entailed_from=0.9")
         assert "(entailed_from 0.55, now 0.9): judge.name=<label>" in done.stderr
 
-    def test_the_same_judge_goes_on(self, evaluate: Evaluate, root: Path) -> None:
-        """An unchanged judge adds to what it said."""
+    def test_the_same_judge_adds_labels(self, evaluate: Evaluate, root: Path) -> None:
+        """An unchanged judge adds to its labels."""
         evaluate("questions=[q1,q2]", "judge.name=A")
         evaluate("questions=[q3,q4]", "judge.name=A")
         assert {question for question, _ in scores(root)} == {"q1", "q2", "q3", "q4"}
-
-
-def test_a_sweep_that_was_interrupted(command: Command, study: Study) -> None:
-    """J03: started again in another order, finished jobs are found by what they are, not by number.
-
-    None is asked again or overwritten, and each folder holds the setting of its name.
-    """
-    sweep = ("collect", "-m", "variant=text_k9", *study.words)
-    command(*sweep, "variant.top_k=1")
-    first = study.run("text_k9-index.chunk_size-40-top_k-1")
-    before = {file.name: file.stat().st_mtime_ns for file in first.iterdir()}
-
-    done = command(*sweep, "variant.top_k=3,1,2")
-
-    assert done.returncode == 0, done.stderr
-    assert {file.name: file.stat().st_mtime_ns for file in first.iterdir()} == before
-    for k in (1, 2, 3):
-        run = study.run(f"text_k9-index.chunk_size-40-top_k-{k}")
-        assert set(pd.read_parquet(run / "responses.parquet")["k_requested"]) == {k}
-
-
-def test_rows_without_and_with_errors_are_read_together(tmp_path: Path) -> None:
-    """K03: a run whose errors are all null and whose lists are empty has the types of another."""
-    import pyarrow.dataset as ds
-
-    questions = article(tmp_path, questions=1, variants=("text_k4",))[0]
-    full = questions.responses()
-    bare = [dataclasses.replace(row, passages=()) for row in full]
-    failed = [dataclasses.replace(row, response=None, error="down") for row in full]
-    for name, rows in (("bare", bare), ("failed", failed)):
-        Run(tmp_path / name).write_responses(rows)
-
-    files = [str(tmp_path / name / "responses.parquet") for name in ("bare", "failed")]
-    table = ds.dataset(files).to_table()
-
-    assert table["error"].to_pylist() == [None, "down"]
-    assert [len(ids) for ids in table["retrieved_context_ids"].to_pylist()] == [0, 4]

@@ -1,10 +1,10 @@
 import pytest
 
 from harness.errors import ConfigError
-from harness.systems import Prompt
+from harness.systems import PromptTemplate
 from tests.fakes import passages
 
-PROMPT = Prompt(language="ja", ja="資料：{passages}\n質問：{question}", en="{question}")
+PROMPT = PromptTemplate(language="ja", ja="資料：{passages}\n質問：{question}", en="{question}")
 
 
 def test_slots_are_filled() -> None:
@@ -23,7 +23,7 @@ def test_what_is_filled_in_is_never_read_as_a_slot() -> None:
 
 def test_only_the_wording_in_use_is_a_factor() -> None:
     """A change of the English wording does not make a Japanese run another one."""
-    other = Prompt(language="ja", ja=PROMPT.ja, en="Say: {question}")
+    other = PromptTemplate(language="ja", ja=PROMPT.ja, en="Say: {question}")
 
     assert other.factors() == PROMPT.factors()
     assert other.sha256 == PROMPT.sha256
@@ -32,4 +32,4 @@ def test_only_the_wording_in_use_is_a_factor() -> None:
 def test_a_missing_language_is_an_error() -> None:
     """A prompt without wording in the study's language is refused."""
     with pytest.raises(ConfigError, match="no wording in 'zh_hant'"):
-        _ = Prompt(language="zh_hant", en="x").template
+        _ = PromptTemplate(language="zh_hant", en="x").template

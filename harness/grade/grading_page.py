@@ -1,4 +1,4 @@
-"""The page itself: one template, its words in each language, a style sheet and a script."""
+"""The grading page: one template, its words in each language, a style sheet and a script."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,35 +9,34 @@ from typing import Any
 from harness.render import LANGUAGES
 
 TAGS = {"en": "en", "ja": "ja", "zh_hant": "zh-Hant", "zh_hans": "zh-Hans"}
-"""How a browser calls a language, so that it chooses the right forms of characters."""
+"""Language tags for the browser, so that it chooses the right glyphs."""
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class SiteFile:
     """A file of the page."""
 
     media: str
     text: str
 
 
-def site(kinds: Sequence[str], language: str, study_language: str) -> dict[str, File]:
+def site(kinds: Sequence[str], language: str, study_language: str) -> dict[str, SiteFile]:
     """Return path -> file: a page for each kind of thing graded, the first at `/` too.
 
-    Nothing of the study's texts stands in them: the script asks for those, and puts them in as
-    text.
+    They contain no text of the study: the script requests those and inserts them as text.
 
     Args:
-        kinds: What can be graded: answers, captions.
+        kinds: The kinds of things to grade: answers, captions.
         language: Of the page; KeyError for one that is not in `LANGUAGES`.
         study_language: Of questions and answers.
     """
-    pages = {f"/{kind}": File("text/html", page(kinds, kind, language, study_language))
+    pages = {f"/{kind}": SiteFile("text/html", page(kinds, kind, language, study_language))
              for kind in kinds}  # fmt: skip
     return {
         "/": pages[f"/{kinds[0]}"],
         **pages,
-        "/page.css": File("text/css", asset("page.css")),
-        "/page.js": File("text/javascript", asset("page.js")),
+        "/page.css": SiteFile("text/css", asset("page.css")),
+        "/page.js": SiteFile("text/javascript", asset("page.js")),
     }
 
 

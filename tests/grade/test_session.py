@@ -1,13 +1,13 @@
 from dataclasses import replace
 from pathlib import Path
 
-from harness.grade.desk import answers_of, captions_of
+from harness.grade.session import answers_of, captions_of
 from harness.questions import question_line, response_sha256
 from tests.grade.small import ANSWERS, CAPTION, QUESTIONS, Small
 
 
 def test_equal_answers_are_one(small: Small) -> None:
-    """Four answers were given, two of them alike: three are left, and the failure is none."""
+    """Equal answers to one question are graded once, and a failed question has no answer."""
     found = answers_of(small.runs)
 
     assert {(a.question.id, a.text) for a in found.values()} == {

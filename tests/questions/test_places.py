@@ -1,4 +1,4 @@
-"""Evidence that stands nowhere in the corpus."""
+"""Evidence places that are not in the corpus."""
 
 from pathlib import Path
 from typing import ClassVar
@@ -76,19 +76,22 @@ class TestPlaces:
             EvidencePlace("table", 1, quote="Heights 37.5 15.4 Depth 1,200"),
         )
 
-        assert "word for word on its page: 'q1' \"the lighthouse is 27 metres wide\"" in caplog.text
+        assert (
+            "quotes not verbatim on their page: 'q1' \"the lighthouse is 27 metres wide\""
+            in caplog.text
+        )
 
     @pytest.mark.parametrize(
         ("place", "said"),
         [
-            (EvidencePlace("report", 3, quote="27 metres"), "'report' has 2 pages, and no page 3"),
+            (EvidencePlace("report", 3, quote="27 metres"), "'report' has 2 pages and no page 3"),
             (
                 EvidencePlace("report", 1, quote="The bridge was opened by the queen in 1902"),
-                "page 1 of 'report' does not say \"The bridge was opened by the queen in 1…\"",
+                "page 1 of 'report' does not contain \"The bridge was opened by the queen in 1…\"",
             ),
             (
                 EvidencePlace("report", 1, quote="建於一九三一年"),
-                "page 1 of 'report' does not say \"建於一九三一年\"; page 2 has it",
+                "page 1 of 'report' does not contain \"建於一九三一年\"; page 2 has it",
             ),
             (
                 EvidencePlace("report", 2, figure="report#2.f3"),
@@ -97,7 +100,7 @@ class TestPlaces:
             ),
             (
                 EvidencePlace("report", 1, quote="The lighthouse is 28 metres high"),
-                "page 1 of 'report' holds no 28, as the quote does",
+                "page 1 of 'report' does not contain 28, which is in the quote",
             ),
             (
                 EvidencePlace("report", 1, figure="report#2.f1"),
@@ -107,14 +110,14 @@ class TestPlaces:
         ids=["page", "quote", "other page", "figure", "number", "figure elsewhere"],
     )
     def test_what_is_not(self, place: EvidencePlace, said: str) -> None:
-        """Each slip is told with its question, and where it ought to be if that is known."""
+        """Each error names its question, and the right page if it is known."""
         with pytest.raises(InputError) as caught:
             self.check(place)
 
         assert str(caught.value) == f"q.jsonl: evidence of 'q1': {said}"
 
     def test_slips_are_counted(self) -> None:
-        """The first is told, and how many follow."""
+        """The first error is shown, with the number of the others."""
         with pytest.raises(InputError, match=r"no page 3 \(and 2 more\)$"):
             self.check(*(EvidencePlace("report", page, quote="27") for page in (3, 4, 5)))
 
@@ -128,7 +131,7 @@ class TestPlaces:
         self.check(EvidencePlace("report", 2, quote="燈塔"), EvidencePlace("report", 1, quote="27"))
         assert caplog.text == ""
         for quote in ("四月", "  ", "7", "a1"):
-            with pytest.raises(InputError, match="does not say"):
+            with pytest.raises(InputError, match="does not contain"):
                 self.check(EvidencePlace("report", 1, quote=quote))
 
     def test_a_figure_where_none_was_found(self) -> None:

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.grade.queue import Queue, shuffled
+from harness.grade.desk import Queue, shuffled
 from harness.questions import Gradebook, Subject
 from harness.records import Grade
 
@@ -19,7 +19,7 @@ def queue(book: Gradebook[Grade], grader: str = "ann", **settings: list[Subject]
 
 
 def test_the_order_is_the_graders_own(book: Gradebook[Grade]) -> None:
-    """It looks random, is the same on every start, and is another one for another grader."""
+    """The order looks random, is the same on every start, and differs between graders."""
     anns, bobs = queue(book).order, queue(book, "bob").order
 
     assert anns == queue(book).order
@@ -29,7 +29,7 @@ def test_the_order_is_the_graders_own(book: Gradebook[Grade]) -> None:
 
 
 def test_a_later_answer_moves_no_other() -> None:
-    """What is collected later takes a place between the others and leaves their order alone."""
+    """A later answer is inserted without changing the order of the others."""
     more = [*SUBJECTS, ("q99", "f" * 64)]
 
     assert [about for about in shuffled(more, "ann") if about[0] != "q99"] == shuffled(
@@ -38,7 +38,7 @@ def test_a_later_answer_moves_no_other() -> None:
 
 
 def test_grades_are_kept_with_rule_note_and_time(book: Gradebook[Grade]) -> None:
-    """A key press writes who, what, by which rule and when, before anything else is shown."""
+    """A grade is written with grader, rule, note and time before the next item is shown."""
     at = Queue(book, SUBJECTS, "ann", "a year off is wrong")
     first = at.due[0]
 
@@ -53,7 +53,7 @@ def test_grades_are_kept_with_rule_note_and_time(book: Gradebook[Grade]) -> None
 
 
 def test_a_new_sitting_goes_on(book: Gradebook[Grade]) -> None:
-    """What this grader graded is not asked again; what others graded is."""
+    """A new session offers what this grader has not graded, whatever others graded."""
     at = queue(book)
     at.grade(at.due[0], 1, None)
     at.grade(at.due[0], None, None)
@@ -93,7 +93,7 @@ def test_undo_takes_back_the_last_act(book: Gradebook[Grade]) -> None:
 
 
 def test_undo_reaches_into_an_earlier_sitting(book: Gradebook[Grade]) -> None:
-    """After a restart the last grade can still be taken back, and only one's own."""
+    """After a restart the grader's last grade can still be undone, and only their own."""
     first = queue(book).due[0]
     queue(book).grade(first, 1, None)
     queue(book, "bob").grade(first, 0, None)
@@ -107,7 +107,7 @@ def test_undo_reaches_into_an_earlier_sitting(book: Gradebook[Grade]) -> None:
 
 
 def test_an_edited_question_is_graded_again(book: Gradebook[Grade]) -> None:
-    """A grade by an older edition is offered first and marked; one without an edition holds."""
+    """A grade of an older edition is offered first and marked; one without an edition counts."""
     old, current, undated = SUBJECTS[:3]
     book.add(
         [
@@ -137,7 +137,7 @@ def test_disputes_come_first(book: Gradebook[Grade]) -> None:
     seen.grade(disputed, 1, None)
     seen.grade(other, 1, None)
 
-    at = queue(book, disputed=[disputed, ("q77", "gone")])
+    at = queue(book, disputes=[disputed, ("q77", "gone")])
     assert at.due[0] == disputed
     assert len(at.due) == len(SUBJECTS) - 1
     at.grade(disputed, 0, None)

@@ -13,7 +13,7 @@ SLOTS = ("passages", "question")
 
 
 @dataclass
-class Prompt:
+class PromptTemplate:
     """The wording that a language model is given with the passages."""
 
     language: str = "en"

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from harness.grade.page import asset, site, words
+from harness.grade.grading_page import asset, site, words
 from harness.render import LANGUAGES
 
 each_language = pytest.mark.parametrize("language", sorted(set(LANGUAGES.values())))

@@ -1,0 +1,76 @@
+"""An error in one line, in the words of the command line."""
+
+import re
+import sys
+from dataclasses import fields, is_dataclass
+
+from omegaconf.errors import (
+    ConfigAttributeError,
+    ConfigKeyError,
+    OmegaConfBaseException,
+    ValidationError,
+)
+
+from harness.config.registry import groups
+from harness.errors import unknown
+
+NO_GROUP = re.compile(r"Could not override '([^'@]+)'\. No match in the defaults list\.")
+
+
+def print_error(error: Exception) -> None:
+    """Print an error to the terminal in one line."""
+    print(f"error: {error_line(error)}", file=sys.stderr)
+
+
+def error_line(error: Exception) -> str:
+    """Return an error in one line; where OmegaConf's own names classes, this names settings."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, OmegaConfBaseException):
+        cause = cause.__cause__ or cause.__context__
+    file = re.match(r"In '[^']*': ", str(error))
+    text = str(error) if cause is None else (file[0] if file else "") + setting_error(cause)
+    text = NO_GROUP.sub(r"this system has no \1, so \1= cannot be chosen.", text)
+    line = " ".join(text.partition("To append to your default list")[0].split())
+    if "could not be converted to Integer" in line or "type 'list' " in line:
+        line += " (for a sweep write: -m key=4,9)"
+    return line
+
+
+def setting_error(error: OmegaConfBaseException) -> str:
+    """Return which setting an error is about, and what is wrong with it."""
+    key = error.full_key or str(error.key or "")
+    kind = error.object_type
+    if isinstance(error, ConfigKeyError | ConfigAttributeError) and is_dataclass(kind):
+        return unknown_setting(key, kind)
+    if isinstance(error, ValidationError) and (line := wrong_choice(error, key)):
+        return line
+    what = str(error).partition("\n")[0]
+    return f"{key}: {what}" if key and key not in what else what
+
+
+def unknown_setting(key: str, kind: type) -> str:
+    """Return that a dotted key is not a setting, with the nearest that is."""
+    inside, _, name = key.rpartition(".")
+    of = f"setting of {inside}" if inside else "setting"
+    return unknown(name, (field.name for field in fields(kind)), of)
+
+
+def wrong_choice(error: ValidationError, key: str) -> str | None:
+    """Return which choices of a group fit where another was made; None for another error.
+
+    `chat@judge.chat=extractive` is one: the extractive reader is not a chat model.
+    """
+    if not (
+        found := re.match(r"Invalid type assigned: (\w+) is not a subclass of (\w+)", str(error))
+    ):
+        return None
+    for group, table in groups().items():
+        for name, kind in table.entries.items():
+            if kind.__name__ == found[1]:
+                fitting = (
+                    name
+                    for name, kind in table.entries.items()
+                    if found[2] in {base.__name__ for base in kind.__mro__}
+                )
+                return f"{key}: {group}={name} cannot be used here; choose {', '.join(fitting)}"
+    return None

@@ -1,0 +1,137 @@
+"""Grading: serve the page, or read, write, merge and compare grades as files."""
+
+import logging
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.config.composition import Composition
+from harness.config.paths import shown_path, user_path
+from harness.config.schema import GradeSettings
+from harness.errors import ConfigError, InputError, pick
+from harness.files import input_path, write_whole
+from harness.grade.comparison import merge_grades
+from harness.grade.session import (
+    GradingSession,
+    check_grader,
+    editions,
+    open_session,
+    warn_of_model_grades,
+)
+from harness.grade.sheet import read_table, table
+from harness.questions import Gradebook, Subject, current_grades, disputes, subject_of
+from harness.questions.grades import G
+
+if TYPE_CHECKING:
+    from harness.grade.desk import Desk
+    from harness.grade.evidence_pages import EvidencePages
+
+log = logging.getLogger(__name__)
+
+
+def grade(settings: GradeSettings, how: Composition) -> None:
+    """Do the one thing that the settings ask for: the page, unless a file is named."""
+    from harness.render import LANGUAGES
+
+    pick(LANGUAGES, settings.language, "language")
+    tasks: dict[str, Callable[[GradingSession, Path], None]] = {
+        "merge": merge_grades,
+        "read": read_grades,
+        "write": write_grades,
+    }
+    chosen = [name for name in tasks if getattr(settings, name)]
+    if len(chosen) > 1:
+        raise ConfigError(f"{'= and '.join(chosen)}= exclude each other: give one at a time")
+    session = open_session(settings, how)
+    if not chosen:
+        serve_page(session)
+    for name in chosen:
+        tasks[name](session, user_path(getattr(settings, name)))
+
+
+def serve_page(session: GradingSession) -> None:
+    """Serve the page until it is stopped, then print how many items are graded."""
+    from harness.grade.grading_page import site
+    from harness.grade.server import listening, page_on
+
+    check_grader(session)
+    desks, settings = make_desks(session), session.settings
+    files = site(list(desks), settings.language, settings.study.language)
+    with listening(settings.port) as opened:
+        page = page_on(opened, desks, files)
+        print(f"grade here: {page.link}\n(this computer only; Ctrl-C stops)", flush=True)
+        page.serve()
+    for kind, desk in desks.items():
+        count = f"{len(desk.queue.graded)} of {len(desk.queue.order)}"
+        print(f"{kind}: {count} graded by {session.grader}")
+    print(f"next: python -m harness.report {session.how.study_words}")
+
+
+def make_desks(session: GradingSession) -> "dict[str, Desk[Any]]":
+    """Return a desk for each kind of thing there is to grade: answers, captions."""
+    from harness.grade.desk import AnswerDesk, CaptionDesk, Queue
+
+    policy, grader = session.settings.policy, session.grader
+    desks: dict[str, Desk[Any]] = {}
+    if session.answers:
+        current = {about: answer.edition for about, answer in session.answers.items()}
+        again = second_looks(session, session.grades)
+        queue = Queue(session.grades, list(session.answers), grader, policy, again, current)
+        pages = corpus_pages(session.settings.study.corpus)
+        desks["answers"] = AnswerDesk(queue, session.answers, pages)
+    if session.captions:
+        again = second_looks(session, session.caption_grades)
+        captions = Queue(session.caption_grades, list(session.captions), grader, policy, again)
+        desks["captions"] = CaptionDesk(captions, session.captions)
+    if not desks:
+        raise InputError("the runs have no answer and no caption: there is nothing to grade")
+    return desks
+
+
+def corpus_pages(corpus: Sequence[str]) -> "EvidencePages":
+    """Return the pages of the corpus; if its files are missing, grading works without them."""
+    from harness.grade.evidence_pages import EvidencePages
+    from harness.sources import named_files
+
+    try:
+        return EvidencePages(named_files([str(input_path(path)) for path in corpus]))
+    except InputError as error:
+        log.warning("no pictures of pages: %s", error)
+        return EvidencePages({})
+
+
+def second_looks(session: GradingSession, book: Gradebook[G]) -> tuple[Subject, ...]:
+    """Return what graders disagree on, if a second look is asked for."""
+    grades = session.current_grades(book)  # warns of outdated grades in any case
+    return disputes(grades) if session.settings.second_look else ()
+
+
+def read_grades(session: GradingSession, file: Path) -> None:
+    """Add the grades of a table to the test set's grades."""
+    if not file.is_file():
+        raise InputError(f"{file}: no such file; read= takes a .csv")
+    if file.suffix == ".json":
+        raise InputError(
+            f"{file}: read= takes a .csv; write the template with write=grades.csv and fill in "
+            "its column 'grade'"
+        )
+    if file.suffix != ".csv":
+        raise InputError(f"{file}: read= takes a .csv; merge= takes a grades.jsonl")
+    grades = read_table(file, session.grades.read(), session.grader)
+    warn_of_model_grades(session, grades)
+    current_grades(grades, editions(session.answers.values()))  # warns of outdated grades
+    session.grades.add(grades)
+    unknown = sum(subject_of(new) not in session.answers for new in grades)
+    note = f"; {unknown} of them for answers that none of these runs has" if unknown else ""
+    print(f"{len(grades)} new grades added to {shown_path(session.grades.path)}{note}")
+    print(f"next: python -m harness.report {session.how.study_words}")
+
+
+def write_grades(session: GradingSession, file: Path) -> None:
+    """Write answers and grades as a table."""
+    if file.suffix != ".csv":
+        raise ConfigError(f"write={file.name}: give a name that ends in .csv")
+    text = table(session.answers, session.current_grades(session.grades), session.grader)
+    write_whole(file, text.encode("utf-8-sig", "replace"))
+    print(f"{shown_path(file)}: write 1, 0 or unclear into the column 'grade', then")
+    print(f"next: {session.command(f'read={shown_path(file)}')}")

@@ -1,0 +1,97 @@
+"""Generators: what follows retrieval, and turns a question with its passages into an answer."""
+
+from dataclasses import dataclass, replace
+
+from harness.errors import EndpointError
+from harness.llm import Calls, Chat, Embedder, RecordedChat, Request
+from harness.records import Answer, Query
+from harness.systems.prompt_template import PromptTemplate
+
+
+@dataclass
+class Generator:
+    """Turns passages into an answer. A subclass gives `label`, `identity` and `generate`.
+
+    It can be configured under `variant.chat` in place of a chat model. It is not a `Chat`, so what
+    needs a chat model (a judge, a captioner) does not accept it.
+    """
+
+    @property
+    def label(self) -> str:
+        """A short name for tables."""
+        raise NotImplementedError
+
+    @property
+    def width(self) -> int:
+        """How many questions it can be asked at a time."""
+        return 1
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the report must know of its answers; see `Provenance.notes`."""
+        return ()
+
+    def identity(self) -> dict[str, object]:
+        """Return everything about it that shapes an answer, as JSON values."""
+        raise NotImplementedError
+
+    def generate(self, query: Query, found: Answer, embedder: Embedder, calls: Calls) -> Answer:
+        """Return what was retrieved, completed by the text of the answer.
+
+        Args:
+            query: The question.
+            found: Its passages, as an answer still without text.
+            embedder: That of the system, for a generator that compares by meaning.
+            calls: The cache of model calls.
+        """
+        raise NotImplementedError
+
+
+@dataclass
+class ChatGenerator(Generator):
+    """A chat model that is sent the prompt, filled with the passages and the question."""
+
+    chat: Chat
+    prompt: PromptTemplate
+
+    @property
+    def label(self) -> str:
+        return self.chat.label
+
+    @property
+    def width(self) -> int:
+        return self.chat.width
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return ("recorded",) if isinstance(self.chat, RecordedChat) else ()
+
+    def identity(self) -> dict[str, object]:
+        """Return the chat model's identity; of a recording, the hash of its content too."""
+        if isinstance(self.chat, RecordedChat):
+            return {**self.chat.identity(), "recording": self.chat.recording.sha256}
+        return self.chat.identity()
+
+    def generate(self, query: Query, found: Answer, embedder: Embedder, calls: Calls) -> Answer:
+        """Return the model's reply with its tokens and seconds."""
+        messages = self.prompt.messages(query.text, found.passages)
+        reply = self.chat.complete(Request(messages, sample=query.repeat), calls)
+        if not reply.text.strip() and reply.reasoning:
+            raise EndpointError(
+                f"{self.label} put its whole reply into the reasoning field and answered nothing; "
+                "switch the server's reasoning parser off or raise variant.chat.max_tokens"
+            )
+        return replace(
+            found,
+            text=reply.text,
+            finish_reason=reply.finish_reason,
+            generation_seconds=reply.seconds,
+            input_tokens=reply.input_tokens,
+            output_tokens=reply.output_tokens,
+            call=reply.call,
+        )
+
+
+def generator_of(configured: Chat | Generator, prompt: PromptTemplate) -> Generator:
+    """Return the generator that a system's `chat` and `prompt` describe."""
+    return configured if isinstance(configured, Generator) else ChatGenerator(configured, prompt)

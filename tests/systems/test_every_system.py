@@ -1,0 +1,106 @@
+"""What holds for every system of the table, and the row of the table as a user follows it."""
+
+import json
+import threading
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from harness.records import Answer, Passage, Query
+from harness.systems import SYSTEMS, System
+from tests.conftest import Command, Study
+
+FULL = "塔高27公尺，射程18浬。燈塔於1931年啟用。霧日最多為四月。"
+
+
+@dataclass
+class HttpApp(System):
+    """An application that answers `POST {question, mode}`: the whole of what a user writes."""
+
+    url: str = field(default="", metadata={"factor": False})
+    mode: str = "full"
+
+    def answer(self, query: Query) -> Answer:
+        """Return what the application answers, with the passages it says it read."""
+        body = json.dumps({"question": query.text, "mode": self.mode}).encode()
+        request = urllib.request.Request(self.url, body, {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=10) as reply:
+            said = json.load(reply)
+        passages = (Passage(f"app#{n}", "app", None, "text", t) for n, t in enumerate(said["read"]))
+        return Answer(said["answer"], tuple(passages))
+
+
+class Server(BaseHTTPRequestHandler):
+    """Answers in full, or with a shrug."""
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        answer = FULL if asked["mode"] == "full" else "不清楚。"
+        body = json.dumps({"answer": answer, "read": [FULL]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    """An application on loopback."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Server)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/ask"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def app(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line in the table."""
+    monkeypatch.setitem(SYSTEMS, "app", HttpApp)
+
+
+VARIANT = """# @package _global_
+defaults:
+  - override /system: app
+variant:
+  url: {url}
+  mode: {mode}
+"""
+
+
+@pytest.mark.usefixtures("app")
+def test_an_application_from_configuration_to_report(
+    command: Command, study: Study, conf: Path, url: str
+) -> None:
+    """Two variants of an app differ in one setting: the report finds the contrast and a verdict.
+
+    The study is one of RAG variants. What it sets for them is not used, and one line says so.
+    """
+    for mode in ("full", "none"):
+        text = VARIANT.format(url=url, mode=mode)
+        (conf / "variant" / f"app_{mode}.yaml").write_text(text, encoding="utf-8")
+    words = [word for word in study.words if not word.startswith("variant.")]
+
+    done = command("study", *words, "study.variants=[app_full,app_none]")
+
+    assert done.returncode == 0, done.stderr
+    record = json.loads((study.run("app_full") / "run.json").read_text(encoding="utf-8"))
+    assert record["factors"]["choices"] == {"system": "app"}
+    assert record["factors"]["leaves"] == {"mode": "full"}
+    assert record["configuration"] == {"url": url, "mode": "full"}
+    assert record["made_with"] == {"models": {}, "notes": []}
+    contrasts = pd.read_csv(study.folder / "runs/small/report/contrasts.csv")
+    assert set(contrasts["factor"]) == {"mode"}
+    findings = json.loads((study.folder / "runs/small/report/findings.json").read_text("utf-8"))
+    assert any(finding["factor"] == "mode" for finding in findings)
