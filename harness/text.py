@@ -22,7 +22,7 @@ from numbers import Real
 # Character classes: each constant is the inside of a regular expression's brackets.
 
 HIRAGANA = "\u3041-\u3096"
-"""Tells Japanese from Chinese, which may borrow katakana for a name but never hiragana."""
+"""Distinguishes Japanese from Chinese, which may use katakana in a name but never hiragana."""
 
 KANA = "\u3040-\u30ff"
 """Hiragana and katakana, with the middle dot and the prolonged sound mark."""
@@ -52,7 +52,7 @@ CHARACTER_TOKENS = (
 Khmer, Han, kana and, since its endings are attached to the word, Hangul."""
 
 CITATION = re.compile(r"\[\d+(?:\s*[,-]\s*\d+)*\]")
-"""A citation mark, [3] or [1, 2]: refers to a passage and is no part of what is said."""
+"""A citation mark, [3] or [1, 2]: it refers to a passage and is not part of an answer."""
 
 
 # Equality.
@@ -98,7 +98,7 @@ def letters(text: str) -> str:
 def fold_name(name: str) -> str:
     """Return a name as a person may type it: case and surrounding blanks do not count.
 
-    Width does: graders are told apart by this in grades that were written before.
+    Width counts: graders in existing grades files are distinguished by it.
 
     >>> fold_name(" Amy "), fold_name("Ａmy")
     ('amy', 'ａmy')
@@ -253,10 +253,10 @@ _LIST_MARK = re.compile(r"^(?:[-*•·●▪#>]+\s+|\(?\d{1,3}[.)、]\s+)+")
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences in order, as a judge without a model takes them for claims.
+    """Return the sentences in order, as the judge without a model takes them for claims.
 
-    Everything is kept but list marks and lines without a letter or digit; a final sentence may
-    lack its stop. A point inside a number or after an abbreviation does not end a sentence.
+    Everything is kept except list marks and lines without a letter or digit; the last sentence
+    needs no stop. A point inside a number or after an abbreviation does not end a sentence.
 
     >>> sentences("塔高27.5公尺。1931年啟用！真的嗎？是的")
     ['塔高27.5公尺。', '1931年啟用！', '真的嗎？', '是的']
@@ -288,10 +288,10 @@ _QUOTE_END = re.compile(r"(?<=[。！？!?])|(?<=[.!?])(?=\s)|\n+")
 
 
 def quotable_sentences(text: str) -> list[str]:
-    """Return the sentences in order, verbatim, as a reader that only quotes may answer with them.
+    """Return the sentences in order, verbatim, as the extractive generator quotes them.
 
-    Not `sentences`: an answer must be a part of its passage character by character, so list marks
-    stay, and answers recorded before depend on where it cuts (after every `Dr.`, too).
+    Not `sentences`: an answer must be a verbatim part of its passage, so list marks are kept, and
+    the answers of existing runs depend on the cuts, even those after `Dr.`.
 
     >>> quotable_sentences("1. It cost 1.5 million. Dr. Ames agreed\\n塔高27公尺。真的")
     ['1.', 'It cost 1.5 million.', 'Dr.', 'Ames agreed', '塔高27公尺。', '真的']
@@ -307,10 +307,10 @@ _STATEMENT_END = re.compile(
 
 
 def statements(folded: str) -> list[str]:
-    """Return what a folded text states, part by part, as the rule for refusals reads it.
+    """Return the statements of a folded text in order, as the rule for refusals reads them.
 
-    Not `sentences`: what follows "but" is a statement of its own, since "They do not say, but it
-    is 42" is an answer. Stops are left out.
+    Not `sentences`: the part after "but" is a separate statement, since "They do not say, but it
+    is 42" is an answer. Stops are not included.
 
     >>> statements("they do not say, but it is 42. 沒有提到，但約為5%")
     ['they do not say', 'it is 42', '沒有提到，', '約為5%']

@@ -27,6 +27,8 @@ class Received:
     """One request as it came over the wire."""
 
     path: str
+    query: str
+    """What follows the question mark."""
     headers: dict[str, str]
     """Names in lower case."""
     body: dict[str, Any]
@@ -71,8 +73,11 @@ class Reply:
     """Never answer."""
     cut: bool = False
     """Close the connection in the middle of the body."""
-    stray: bytes = b""
-    """Sent on the same connection a little later, unasked."""
+    twice: bool = False
+    """Send the reply twice at once, on the same connection."""
+    late: bool = False
+    """Send it a second time as soon as the connection is used again."""
+    content_type: str = "application/json"
 
 
 Script = str | Reply | Sequence[str | Reply] | Callable[[Received], str | Reply]
@@ -119,8 +124,6 @@ class StubEndpoint:
         self.most_at_once = 0
         """Most requests that were ever served at the same time."""
         self.connections: set[_Connection] = set()
-        self.strayed = threading.Event()
-        """Set once something was sent unasked."""
         self.serving = 0
         """Requests that are being served now."""
         self._turn = 0
@@ -194,7 +197,7 @@ class StubEndpoint:
                     await asyncio.sleep(over + reply.delay - time.perf_counter())
             finally:
                 self.serving -= 1
-        head = [f"HTTP/1.1 {reply.status} scripted", "Content-Type: application/json"]
+        head = [f"HTTP/1.1 {reply.status} scripted", f"Content-Type: {reply.content_type}"]
         head += [f"{name}: {value}" for name, value in reply.headers.items()]
         head += [f"Content-Length: {len(body)}", "", ""]
         sent = body[: len(body) // 2] if reply.cut else body
@@ -299,6 +302,8 @@ class _Connection(asyncio.Protocol):
         self.stub = stub
         self.buffer = b""
         self.task: asyncio.Task[None] | None = None
+        self.repeated = b""
+        """What is sent again as soon as the next request arrives."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -312,6 +317,9 @@ class _Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         arrived = time.perf_counter()
+        if self.repeated:
+            self.transport.write(self.repeated)
+            self.repeated = b""
         self.buffer += data
         head, found, rest = self.buffer.partition(b"\r\n\r\n")
         if not found:
@@ -324,18 +332,16 @@ class _Connection(asyncio.Protocol):
             return
         self.buffer = rest[length:]
         body = json.loads(rest[:length]) if length else {}
-        received = Received(first.split(" ")[1], headers, body, arrived)
+        path, _, query = first.split(" ")[1].partition("?")
+        received = Received(path, query, headers, body, arrived)
         self.task = asyncio.get_running_loop().create_task(self._answer(received))
 
     async def _answer(self, received: Received) -> None:
         sent, reply = await self.stub.answer(received)
-        self.transport.write(sent)
-        if reply.cut:
+        self.transport.write(sent + sent if reply.twice else sent)
+        self.repeated = sent if reply.late else b""
+        if reply.cut or received.headers.get("connection") == "close":
             self.transport.close()
-        elif reply.stray:
-            await asyncio.sleep(0.02)
-            self.transport.write(reply.stray)
-            self.stub.strayed.set()
 
 
 def main() -> None:

@@ -22,10 +22,10 @@ FLOORS = (
 STAGES = {"collect", "evaluate", "report"}
 PURE = {"records", "text", "metrics", "analysis", "render"}
 IO = {"chromadb", "hydra", "langchain", "langchain_community", "langchain_chroma", "omegaconf",
-      "openai", "pathlib", "sqlite3", "httpx", "subprocess", "os"}  # fmt: skip
+      "openai", "pathlib", "sqlite3", "httpx2", "subprocess", "os"}  # fmt: skip
 ONLY_IN = {
     "openai": {"llm"},
-    "httpx": {"llm"},
+    "httpx2": {"llm"},
     "chromadb": {"systems", "sources"},
     "langchain": {"systems", "sources", "llm"},
     "langchain_chroma": {"systems", "sources"},

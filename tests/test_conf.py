@@ -1,19 +1,28 @@
 """Every file in `conf/` composes, and a variant's word stands against its study's."""
 
+import shutil
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from hydra import initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
-from omegaconf import OmegaConf
+from hydra.errors import HydraException
+from omegaconf import MISSING, OmegaConf
 
+from harness.config import paths
 from harness.config.composition import compose, prepare
+from harness.config.conf_files import ConfFiles
+from harness.config.error_lines import error_line
 from harness.config.factors import leaves_of
-from harness.config.paths import CONF
+from harness.errors import ConfigError
+from harness.systems import SYSTEMS, System
 
+CONF = paths.CONF
 GROUPS = sorted(path.name for path in CONF.iterdir() if path.is_dir())
 STUDIES = sorted(path.stem for path in (CONF / "study").glob("*.yaml"))
 VARIANTS = sorted(path.stem for path in (CONF / "variant").glob("*.yaml"))
@@ -48,6 +57,87 @@ def test_what_a_variant_says_holds(study: str, variant: str) -> None:
         assert how.choices[group] == choice
     for name, value in wanted["leaves"].items():
         assert getattr(settings.variant, name) == value
+
+
+@dataclass
+class PlainApp(System):
+    """A system without any of the groups of RAG."""
+
+    url: str = ""
+
+
+@dataclass
+class Agent(System):
+    """A system that has a chat model, and no other group of RAG."""
+
+    chat: Any = MISSING
+
+
+@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize("system", ["rag", "app", "agent"])
+def test_every_study_composes_with_every_system(
+    study: str, system: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What the study sets of groups that the system lacks is left out, and one line says so."""
+    entries = {"app": PlainApp, "agent": Agent}
+    for name, kind in entries.items():
+        monkeypatch.setitem(SYSTEMS, name, kind)
+    monkeypatch.setattr(ConfFiles, "_warned", set())
+    prepare()
+
+    for _ in range(2):
+        settings, how = compose("collect", [f"study={study}", f"system={system}"])
+
+    assert isinstance(settings.variant, SYSTEMS[system])
+    groups = {"rag": {"index", "prompt", "chat", "embedder", "captioner"}, "agent": {"chat"}}
+    assert set(how.choices) & groups["rag"] == groups.get(system, set())
+    lines = [record.message for record in caplog.records]
+    assert len(lines) == (system != "rag"), lines
+    assert all(line.endswith(f"not used by system={system}") for line in lines)
+    assert not [line for line in lines if system == "agent" and "chat" in line]
+
+
+def test_a_variant_chooses_its_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its file wins over the study's, and the next composition starts afresh."""
+    conf = tmp_path / "conf"
+    shutil.copytree(CONF, conf)
+    text = "# @package _global_\ndefaults:\n  - override /system: app\nvariant:\n  url: u\n"
+    (conf / "variant" / "mine.yaml").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(paths, "CONF", conf)
+    monkeypatch.setitem(SYSTEMS, "app", PlainApp)
+    monkeypatch.setattr(ConfFiles, "_warned", set())
+    GlobalHydra.instance().clear()
+    prepare()
+
+    mine, _ = compose("collect", ["variant=mine"])
+    theirs, _ = compose("collect", ["variant=text_k4"])
+
+    assert mine.variant == PlainApp("u")
+    assert theirs.variant.index.chunk_size == 200
+    assert len(caplog.records) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["chat=openai"], "this system has no chat, so chat= cannot be chosen"),
+        (["variant=text_k4"], "In 'variant/text_k4': this system has no index, so index= cannot"),
+        (["system=app,rag"], "system=app,rag: a sweep over systems needs a variant of each"),
+    ],
+)
+def test_what_a_system_lacks_cannot_be_chosen(
+    words: list[str], line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the command line or a variant's file sets is never left out in silence."""
+    monkeypatch.setitem(SYSTEMS, "app", PlainApp)
+    prepare()
+
+    with pytest.raises((HydraException, ConfigError)) as caught:
+        compose("collect", ["system=app", *words])
+
+    assert error_line(caught.value).startswith(line)
 
 
 @pytest.mark.parametrize("study", STUDIES)

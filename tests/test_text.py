@@ -438,3 +438,19 @@ def test_names_sort_as_people_count(names: list[str]) -> None:
 def test_numbers_are_numbers() -> None:
     """Only real numbers order a sweep: neither text nor a switch."""
     assert [text.as_number(v) for v in (4, 0.5, "4", True, None)] == [4.0, 0.5, None, None, None]
+
+
+def test_no_other_module_normalises_texts() -> None:
+    """NFKC is applied by `fold`, except by two steps that are not comparisons of whole texts.
+
+    Cleaning composes half-width kana only, and the match of answers keeps apart numbers that NFKC
+    would join (10² is not 102).
+    """
+    harness = Path(text.__file__).parent
+    found = {
+        str(file.relative_to(harness))
+        for file in harness.rglob("*.py")
+        if '"NFKC"' in file.read_text(encoding="utf-8")
+    }
+
+    assert found == {"text.py", "sources/cleaning.py", "metrics/answer_match.py"}

@@ -16,7 +16,7 @@ from harness.config.command import light
 from harness.config.help_text import Argument
 
 if TYPE_CHECKING:
-    from harness.llm.calls import Calls
+    from harness.llm import Calls
 
 SETTINGS = (
     Argument("root", "runs", "The folder of the studies; the cache is in its .cache."),
@@ -38,7 +38,7 @@ def run(given: dict[str, str]) -> None:
     """Record or delete calls as the settings say, then print the size of the cache."""
     from harness.config.paths import shown_path, user_path
     from harness.errors import ConfigError
-    from harness.llm.calls import Calls
+    from harness.llm import Calls
 
     settings = {**{setting.name: setting.default for setting in SETTINGS}, **given}
     with closing(Calls(user_path(settings["root"]) / ".cache")) as calls:

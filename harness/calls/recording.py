@@ -8,10 +8,17 @@ from pathlib import Path
 import numpy as np
 
 from harness.errors import ConfigError
-from harness.llm import Calls, Role
-from harness.llm.calls import Vector
-from harness.llm.embedder import embeddable, vector_key
-from harness.llm.recordings import Head, Recording, read_recording, write_recording
+from harness.llm import (
+    Calls,
+    Recording,
+    RecordingHead,
+    Role,
+    Vector,
+    embeddable,
+    read_recording,
+    vector_key,
+    write_recording,
+)
 from harness.records import Floats, Response
 from harness.store import chosen_runs
 from harness.systems import Provenance
@@ -58,7 +65,7 @@ def record_study(folder: Path, calls: Calls, path: Path) -> Recording:
     replies = calls.entries(sorted(asked))
     check_cached(folder, "replies", len(replies), len(asked))
     last = max(facts, key=lambda fact: str(fact["ended"]))
-    head = Head(
+    head = RecordingHead(
         model=made[0].generator,
         chat=chat,
         embedder=embedder,

@@ -115,7 +115,7 @@ def progress(title: str) -> Iterator[Callable[[int, int], None]]:
         yield advance
 
 
-def wrapped_line(line: str) -> str:
+def wrapped(line: str) -> str:
     """Return a long line wrapped to `WIDTH` columns; a word is never broken."""
     return textwrap.fill(
         line, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False

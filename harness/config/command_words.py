@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from harness.config.conf_files import ConfFiles
 from harness.config.registry import choices_of
 from harness.errors import ConfigError, pick
-from harness.llm.remote_chat import refuse_secrets
+from harness.llm import refuse_secrets
 
 TEXTS = (
     "version",

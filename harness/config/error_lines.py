@@ -27,9 +27,11 @@ def error_line(error: Exception) -> str:
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, OmegaConfBaseException):
         cause = cause.__cause__ or cause.__context__
+    if isinstance(cause, ValidationError) and (line := wrong_choice(cause)):
+        return line
     file = re.match(r"In '[^']*': ", str(error))
     text = str(error) if cause is None else (file[0] if file else "") + setting_error(cause)
-    text = NO_GROUP.sub(r"this system has no \1, so \1= cannot be chosen.", text)
+    text = NO_GROUP.sub(r"this system has no \1, so \1= cannot be chosen", text)
     line = " ".join(text.partition("To append to your default list")[0].split())
     if "could not be converted to Integer" in line or "type 'list' " in line:
         line += " (for a sweep write: -m key=4,9)"
@@ -42,8 +44,6 @@ def setting_error(error: OmegaConfBaseException) -> str:
     kind = error.object_type
     if isinstance(error, ConfigKeyError | ConfigAttributeError) and is_dataclass(kind):
         return unknown_setting(key, kind)
-    if isinstance(error, ValidationError) and (line := wrong_choice(error, key)):
-        return line
     what = str(error).partition("\n")[0]
     return f"{key}: {what}" if key and key not in what else what
 
@@ -55,22 +55,24 @@ def unknown_setting(key: str, kind: type) -> str:
     return unknown(name, (field.name for field in fields(kind)), of)
 
 
-def wrong_choice(error: ValidationError, key: str) -> str | None:
+def wrong_choice(error: ValidationError) -> str | None:
     """Return which choices of a group fit where another was made; None for another error.
 
-    `chat@judge.chat=extractive` is one: the extractive reader is not a chat model.
+    `chat@judge.chat=extractive` is one: a judge needs a chat model, and the extractive reader
+    is not one.
     """
-    if not (
-        found := re.match(r"Invalid type assigned: (\w+) is not a subclass of (\w+)", str(error))
-    ):
+    found = re.match(r"Invalid type assigned: (\w+) is not a subclass of (\w+)", str(error))
+    if found is None:
         return None
     for group, table in groups().items():
         for name, kind in table.entries.items():
             if kind.__name__ == found[1]:
-                fitting = (
-                    name
-                    for name, kind in table.entries.items()
+                fitting = [
+                    other
+                    for other, kind in table.entries.items()
                     if found[2] in {base.__name__ for base in kind.__mro__}
-                )
-                return f"{key}: {group}={name} cannot be used here; choose {', '.join(fitting)}"
+                ]
+                typed = (word for word in sys.argv[1:] if word.startswith(group))
+                word = next((w for w in typed if w.endswith(f"={name}")), f"{group}={name}")
+                return f"{word}: this choice cannot be used here; choose {', '.join(fitting)}"
     return None

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
 
-from harness.config.command import WIDTH, wrapped_line
+from harness.config.command import WIDTH, wrapped
 from harness.config.paths import study_path, user_path
 from harness.config.schema import Evaluate
 from harness.evaluate.request import EvaluationRequest, read_request, responses_to_score
@@ -64,7 +64,7 @@ def print_bill(settings: Evaluate) -> None:
     if not console.is_terminal:
         console.width = WIDTH
     console.print(table)
-    print("\n".join(map(wrapped_line, notes(settings, bill.total))))
+    print("\n".join(map(wrapped, notes(settings, bill.total))))
 
 
 def estimate(settings: Evaluate) -> Bill:
@@ -80,11 +80,11 @@ def estimate(settings: Evaluate) -> Bill:
     for row, needed in zip(answered, planned, strict=True):
         by_run[row.run.name] += needed
     rows = [
-        (run, metric, totals(one for one in found if one.check in checks))
+        (run, metric, call_totals(one for one in found if one.check in checks))
         for run, found in by_run.items()
         for metric, checks in checks_by_metric(request).items()
     ]
-    return Bill(tuple(rows), totals(one for found in by_run.values() for one in found))
+    return Bill(tuple(rows), call_totals(one for found in by_run.values() for one in found))
 
 
 def checks_by_metric(request: EvaluationRequest) -> dict[str, tuple[str, ...]]:
@@ -94,7 +94,7 @@ def checks_by_metric(request: EvaluationRequest) -> dict[str, tuple[str, ...]]:
     return {name: needed for name, needed in checks.items() if needed}
 
 
-def totals(planned: Iterable[PlannedCall]) -> CallTotals:
+def call_totals(planned: Iterable[PlannedCall]) -> CallTotals:
     """Return the totals of these calls, identical calls counted once."""
     distinct = {row.key: row for row in planned}.values()
     sent = [row for row in distinct if not row.known]

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.config.command import wrapped_line
+from harness.config.command import wrapped
 from harness.errors import EndpointError
 from harness.evaluate.merge import CellKey, cell_key
 from harness.llm import Calls
@@ -68,7 +68,7 @@ def summary(done: Evaluation) -> str:
     lines = [f"{run}: {cell_counts(outcome.scores)}" for run, outcome in done.runs.items()]
     lines += [*unsupported_metrics(done), *call_counts(done.calls), *repair_counts(done.calls)]
     lines += [*label_changes(done), *budget_end(done)]
-    return "\n".join(map(wrapped_line, lines))
+    return "\n".join(map(wrapped, lines))
 
 
 def cell_counts(scores: Sequence[Score]) -> str:

@@ -16,8 +16,7 @@ from harness.judge.chat_judge import ChatJudge
 from harness.judge.checks import CheckKind
 from harness.judge.jobs import Job
 from harness.judge.prompt import language
-from harness.llm import Calls, Chat, Message, OpenAIChat, Request
-from harness.llm.remote_chat import RemoteChat
+from harness.llm import Calls, Chat, Message, OpenAIChat, RemoteChat, Request
 from harness.records import Label, Status
 
 FOLDER = Path(__file__).parent / "labelled"

@@ -1,21 +1,28 @@
-"""The one seam to models: chat and embeddings in, completions and vectors out."""
+"""The only access to models: chat and embeddings in, completions and vectors out."""
 
 from harness.llm.budget import Budget, Price
-from harness.llm.calls import Calls, Usual
-from harness.llm.chat import Chat, Completion, Message, OnDone, Outcome, Request
-from harness.llm.embedder import E5, Embedder, Role
-from harness.llm.keys import call_key
+from harness.llm.call_store import Calls, Usual, Vector
+from harness.llm.chat import Chat, Generator, OnDone, Outcome
+from harness.llm.embedders import E5, Embedder, OpenAIEmbedder, Role, embeddable, vector_key
+from harness.llm.failures import one_line
 from harness.llm.llamacpp_chat import LlamaCppChat
+from harness.llm.messages import Completion, Message, Request, call_key
 from harness.llm.ollama_chat import OllamaChat
-from harness.llm.openai_chat import OpenAIChat, Structured
-from harness.llm.openai_embedder import OpenAIEmbedder
-from harness.llm.recorded_chat import RecordedChat
-from harness.llm.recorded_embedder import RecordedEmbedder
-from harness.llm.remote import Remote
+from harness.llm.openai_chat import AzureChat, OpenAIChat, Structured
+from harness.llm.recorded import (
+    RecordedChat,
+    RecordedEmbedder,
+    Recording,
+    RecordingHead,
+    read_recording,
+    write_recording,
+)
+from harness.llm.remote import Remote, RemoteChat, refuse_secrets
 from harness.llm.tokens import estimate_tokens
 
 CHATS: dict[str, type[Chat]] = {
     "openai": OpenAIChat,
+    "azure": AzureChat,
     "ollama": OllamaChat,
     "llamacpp": LlamaCppChat,
 }
@@ -25,11 +32,13 @@ __all__ = [
     "CHATS",
     "E5",
     "EMBEDDERS",
+    "AzureChat",
     "Budget",
     "Calls",
     "Chat",
     "Completion",
     "Embedder",
+    "Generator",
     "LlamaCppChat",
     "Message",
     "OllamaChat",
@@ -40,11 +49,21 @@ __all__ = [
     "Price",
     "RecordedChat",
     "RecordedEmbedder",
+    "Recording",
+    "RecordingHead",
     "Remote",
+    "RemoteChat",
     "Request",
     "Role",
     "Structured",
     "Usual",
+    "Vector",
     "call_key",
+    "embeddable",
     "estimate_tokens",
+    "one_line",
+    "read_recording",
+    "refuse_secrets",
+    "vector_key",
+    "write_recording",
 ]

@@ -1,4 +1,4 @@
-"""What a run may spend on model calls: it ends cleanly, and can be resumed."""
+"""Limits on what a run spends on model calls: it stops cleanly and can be resumed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from harness.errors import BudgetError, ConfigError
 
 @dataclass
 class Price:
-    """US dollars for a million tokens."""
+    """US dollars per million tokens."""
 
     input: float = 0.0
     output: float = 0.0
@@ -24,7 +24,7 @@ class Spent:
     minutes: float
 
     def usd(self, prices: Mapping[str, Price]) -> float:
-        """Return the money; a model without a price costs nothing.
+        """Return the cost; a model without a price costs nothing.
 
         >>> Spent(1, {"m": (1_000_000, 500_000)}, 0.0).usd({"m": Price(2.0, 8.0)})
         6.0
@@ -38,7 +38,10 @@ class Spent:
 
 @dataclass
 class Budget:
-    """Limits on what is asked anew; None is no limit. What is in flight is still paid for."""
+    """Limits on calls that are not cached; None is no limit.
+
+    Requests already in flight when a limit is reached are still billed.
+    """
 
     calls: int | None = None
     tokens: int | None = None
@@ -52,18 +55,19 @@ class Budget:
         """Raise BudgetError where nothing is left for one more call to `model`.
 
         Raises ConfigError where money is limited and the model has no price, and where tokens or
-        money are and its server does not count them (`counted`).
+        money are limited and its server does not report them (`counted`).
         """
         for name in ("tokens", "usd"):
             if getattr(self, name) is not None and not counted:
                 raise ConfigError(
-                    f"budget.{name}: the server of {model} counts no tokens, so this cannot hold;"
-                    " what was answered is kept; set budget.calls or budget.minutes in its place"
+                    f"budget.{name}: the server of {model} reports no token counts, so this limit"
+                    " cannot be kept; the answers so far are cached; set budget.calls or"
+                    " budget.minutes instead"
                 )
         if self.usd is not None and model not in self.prices:
             raise ConfigError(
                 f"budget.usd={self.usd:g}, but no price is known for {model};"
-                " write it into conf/prices.yaml, in dollars a million tokens"
+                " add it to conf/prices.yaml, in dollars per million tokens"
             )
         tokens = sum(read + written for read, written in spent.tokens.values())
         limits = {
@@ -75,6 +79,6 @@ class Budget:
         for name, (limit, used) in limits.items():
             if limit is not None and used >= limit:
                 raise BudgetError(
-                    f"budget.{name}={limit:g} is spent; raise it and run again:"
-                    " what was answered is not asked again"
+                    f"budget.{name}={limit:g} is spent; raise it and run the same command to"
+                    " resume: cached answers are not requested again"
                 )

@@ -1,124 +1,68 @@
-"""What is asked of a chat model, and what comes back."""
+"""Chat models: many requests at once, each sent once and cached as soon as it is answered."""
 
-import base64
-import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import asyncio
+import queue
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
 
 from harness.errors import EndpointError
-from harness.llm.calls import Calls
-from harness.llm.keys import call_key
-from harness.llm.tokens import IMAGE_TOKENS, MESSAGE_TOKENS, estimate_tokens, fewest_tokens
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One turn of a conversation."""
-
-    role: str
-    """system | user | assistant"""
-    content: str
-    images: tuple[bytes, ...] = ()
-    """PNG, JPEG, GIF or WebP files."""
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One question to a chat model. Equal requests to one model are asked once."""
-
-    messages: tuple[Message, ...]
-    schema: dict[str, object] | None = None
-    """JSON schema of the reply; enforced where the endpoint can, so the prompt says it too."""
-    max_tokens: int | None = None
-    """Room for the reply; None leaves it to the model's configuration."""
-    sample: int = 0
-    """Tells apart requests that are alike and shall be answered independently."""
-    least_temperature: float = 0.0
-    """A model that is set colder is asked at this: at 0 samples of one prompt would be the same."""
-
-    @property
-    def tokens(self) -> int:
-        """Tokens of the prompt, estimated rather too high than too low."""
-        images = sum(len(message.images) for message in self.messages)
-        texts = sum(estimate_tokens(m.content) + MESSAGE_TOKENS for m in self.messages)
-        return texts + images * IMAGE_TOKENS
-
-    @property
-    def fewest_tokens(self) -> int:
-        """Tokens that no tokenizer can do without; images are not counted."""
-        return sum(fewest_tokens(message.content) for message in self.messages)
-
-
-@dataclass(frozen=True, slots=True)
-class Completion:
-    """What the model replied."""
-
-    text: str
-    """Empty where the endpoint sent no content; `reasoning` may then hold something."""
-    finish_reason: str | None
-    """stop | length (cut for want of room) | content_filter | ..., as the endpoint says."""
-    input_tokens: int | None
-    output_tokens: int | None
-    seconds: float | None
-    """From sending to the last byte, of the try that succeeded; kept when remembered. None in a
-    recording that is replayed: how busy that machine was, nobody knows."""
-    call: str = ""
-    """Key of the call in the store."""
-    remembered: bool = False
-    reasoning: str | None = None
-
-
-def count(told: object) -> int | None:
-    """Return a number of tokens as a server tells it; None for what is no such number.
-
-    >>> count(12), count("12"), count(-1), count(2**70)
-    (12, None, None, None)
-    """
-    return told if type(told) is int and 0 <= told < 2**63 else None
-
-
-def word(told: object) -> str | None:
-    """Return a text as a server tells it; None for what is no text."""
-    return told if isinstance(told, str) else None
-
+from harness.llm.call_store import Calls
+from harness.llm.concurrency import submit
+from harness.llm.messages import (
+    Completion,
+    Request,
+    cached_completion,
+    completion_payload,
+    request_key,
+)
 
 Outcome = Completion | EndpointError
 OnDone = Callable[[int, Outcome], None]
-"""Told, in the thread that asked, of each request as it is done: its index, its outcome."""
+"""Called, in the thread of the caller, when a request is done: its index, its outcome."""
+
+Group = dict[str, Request]
+"""Key of the call -> request; they differ in their sample only."""
 
 
 @dataclass
-class Chat:
-    """A chat model. A subclass gives `label`, `identity` and `ask`; the rest follows."""
+class Generator:
+    """What makes an answer of passages: a chat model, or a reader without a language model."""
 
     @property
     def label(self) -> str:
         """A short name for tables."""
         raise NotImplementedError
 
-    @property
-    def width(self) -> int:
-        """How many requests may be on their way at once."""
-        return 8
-
     def identity(self) -> dict[str, object]:
         """Return everything about model and sampling that shapes a reply, as JSON values."""
         raise NotImplementedError
 
+
+@dataclass
+class Chat(Generator):
+    """A chat model. A subclass implements `label`, `identity` and `ask`."""
+
+    @property
+    def width(self) -> int:
+        """How many requests may be worked on at once."""
+        return 8
+
     @property
     def samples_at_once(self) -> bool:
-        """Whether requests that differ in their sample alone may be asked as one."""
+        """Whether requests that differ in their sample only may be sent as one."""
         return False
 
     async def ask(self, request: Request, calls: Calls) -> Completion:
-        """Ask the endpoint, whatever is remembered. Raises EndpointError."""
+        """Send the request, whether or not it is cached. Raises EndpointError."""
         raise NotImplementedError
 
     async def ask_samples(self, requests: Sequence[Request], calls: Calls) -> list[Completion]:
-        """Answer the first of the requests, and of the others as many as one call answers.
+        """Answer the first request, and as many of the others as one call answers.
 
-        The requests differ in their sample alone. Summed over the completions, tokens are those
-        that the call took. Raises EndpointError.
+        The requests differ in their sample only. The tokens of the completions add up to those
+        of the call. Raises EndpointError.
         """
         return [await self.ask(requests[0], calls)]
 
@@ -127,7 +71,7 @@ class Chat:
         return request_key(self.identity(), request)
 
     def complete(self, request: Request, calls: Calls) -> Completion:
-        """Answer one request, from memory where it was asked before. Raises EndpointError."""
+        """Answer one request, from the cache where it is there. Raises EndpointError."""
         (outcome,) = self.complete_all([request], calls)
         if isinstance(outcome, EndpointError):
             raise outcome
@@ -136,70 +80,121 @@ class Chat:
     def complete_all(
         self, requests: Sequence[Request], calls: Calls, on_done: OnDone | None = None
     ) -> list[Outcome]:
-        """Answer many requests at once; failures come back as values.
+        """Answer many requests at once; failures are returned as values.
 
-        The outcomes stand in the order of the requests. Equal requests are asked once, and
-        each completion is stored the moment it arrives.
+        The outcomes are in the order of the requests. Equal requests are sent once, and each
+        completion is cached as soon as it arrives.
         """
-        from harness.llm.dispatch import complete_all
+        found: dict[int, Outcome] = {}
 
-        return complete_all(self, requests, calls, on_done)
+        def report(indices: Sequence[int], outcome: Outcome) -> None:
+            for index in indices:
+                found[index] = outcome
+                if on_done is not None:
+                    on_done(index, outcome)
 
-
-def request_key(identity: dict[str, object], request: Request) -> str:
-    """Return the SHA-256 of everything that may change the reply.
-
-    >>> ask = Request((Message("user", "How high?"),))
-    >>> request_key({"model": "a"}, ask) == request_key({"model": "b"}, ask)
-    False
-    """
-    messages = [
-        {
-            "role": message.role,
-            "content": message.content,
-            "images": [hashlib.sha256(image).hexdigest() for image in message.images],
-        }
-        for message in request.messages
-    ]
-    content: dict[str, object] = {
-        "identity": identity,
-        "messages": messages,
-        "schema": request.schema,
-        "max_tokens": request.max_tokens,
-        "sample": request.sample,
-    }
-    if request.least_temperature:  # left out where it is not used: keys are older than it
-        content["least_temperature"] = request.least_temperature
-    return call_key(content)
+        try:
+            keys = [self.key(request) for request in requests]
+        except EndpointError as error:  # the endpoint has to say which weights it has
+            report(range(len(requests)), error)
+            return [error] * len(requests)
+        places: dict[str, list[int]] = {}
+        for index, key in enumerate(keys):
+            places.setdefault(key, []).append(index)
+        for key, payload in calls.get_many(list(places)).items():
+            report(places[key], cached_completion(key, payload))
+        missing = {key: requests[at[0]] for key, at in places.items() if at[0] not in found}
+        batch = _Batch(self, calls)
+        batch.answer(missing, lambda key, outcome: report(places[key], outcome))
+        return [found[index] for index in range(len(requests))]
 
 
-def data_url(image: bytes) -> str:
-    """Return the image as the `data:` URL that vision endpoints read."""
-    return f"data:{_media_type(image)};base64,{base64.b64encode(image).decode('ascii')}"
+class _Batch:
+    """The calls of one `complete_all` that are not cached, sent by a few tasks."""
 
+    def __init__(self, chat: Chat, calls: Calls) -> None:
+        self.chat = chat
+        self.calls = calls
+        self.arrived: queue.SimpleQueue[tuple[str, Outcome] | BaseException] = queue.SimpleQueue()
 
-def _media_type(image: bytes) -> str:
-    if image.startswith(b"\xff\xd8"):
-        return "image/jpeg"
-    if image.startswith(b"GIF8"):
-        return "image/gif"
-    if image[8:12] == b"WEBP":
-        return "image/webp"
-    return "image/png"
+    def answer(
+        self, missing: Mapping[str, Request], report: Callable[[str, Outcome], None]
+    ) -> None:
+        """Report each outcome in this thread; an exception here cancels what is in flight."""
+        if not missing:
+            return
+        running = submit(self._send_all(missing))
+        running.add_done_callback(self._end)
+        try:
+            for _ in missing:
+                arrived = self.arrived.get()
+                if isinstance(arrived, BaseException):
+                    raise arrived
+                report(*arrived)
+        finally:
+            running.cancel()
 
+    def _end(self, future: "Future[None]") -> None:
+        """Pass on the exception that ended the batch."""
+        error = asyncio.CancelledError() if future.cancelled() else future.exception()
+        if error is not None:
+            self.arrived.put(error)
 
-def payload(completion: Completion) -> dict[str, object]:
-    """Return what the store keeps of a completion."""
-    return {
-        "text": completion.text,
-        "finish_reason": completion.finish_reason,
-        "input_tokens": completion.input_tokens,
-        "output_tokens": completion.output_tokens,
-        "seconds": completion.seconds,
-        "reasoning": completion.reasoning,
-    }
+    async def _send_all(self, requests: Mapping[str, Request]) -> None:
+        waiting = deque(self._groups(requests))
 
+        async def work() -> None:
+            while waiting:
+                waiting.extend(await self._send(waiting.popleft()))
 
-def remembered(key: str, kept: dict[str, object]) -> Completion:
-    """Return the completion that the store kept under `key`."""
-    return Completion(**kept, call=key, remembered=True)  # type: ignore[arg-type]
+        tasks = [asyncio.create_task(work()) for _ in range(min(self.chat.width, len(requests)))]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+
+    def _groups(self, requests: Mapping[str, Request]) -> list[Group]:
+        """Group the requests that one call may answer: samples of one prompt."""
+        if not self.chat.samples_at_once:
+            return [{key: request} for key, request in requests.items()]
+        found: dict[str, Group] = {}
+        for key, request in requests.items():
+            first = self.chat.key(replace(request, sample=0)) if request.sample else key
+            found.setdefault(first, {})[key] = request
+        return list(found.values())
+
+    async def _send(self, group: Group) -> list[Group]:
+        """Send a group; return the requests it left unanswered, to be sent one by one."""
+        in_flight = self.calls.in_flight
+        while running := [in_flight[key] for key in group if key in in_flight]:
+            await running[0].wait()  # another thread of this process has sent it
+        known = self.calls.get_many(list(group))  # it, or another process, has stored it since
+        for key, payload in known.items():
+            self.arrived.put((key, cached_completion(key, payload)))
+        group = {key: request for key, request in group.items() if key not in known}
+        if not group:
+            return []
+        done = asyncio.Event()
+        in_flight.update(dict.fromkeys(group, done))
+        try:
+            return await self._send_now(group)
+        finally:
+            for key in group:
+                del in_flight[key]
+            done.set()
+
+    async def _send_now(self, group: Group) -> list[Group]:
+        try:
+            self.calls.about_to_ask(self.chat.label)
+            completions = await self.chat.ask_samples(list(group.values()), self.calls)
+        except EndpointError as error:
+            for key in group:
+                self.arrived.put((key, error))
+            return []
+        for key, completion in zip(group, completions, strict=False):
+            read, written = completion.input_tokens, completion.output_tokens
+            self.calls.answered(self.chat.label, read, written)
+            self.calls.put(key, f"chat {self.chat.label}", completion_payload(completion))
+            self.arrived.put((key, replace(completion, call=key)))
+        return [{key: group[key]} for key in list(group)[len(completions) :]]

@@ -1,88 +1,105 @@
-"""One HTTP endpoint: its connection, pace, deadlines and retries."""
+"""One HTTP endpoint: its client, attempts and deadlines."""
 
 import asyncio
 import atexit
+import json
 import logging
 import os
 import random
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from harness.errors import ConfigError, EndpointError
-from harness.llm.calls import Calls
-from harness.llm.connection import Address, Connection, ReplyError
-from harness.llm.failures import Failure, RefusedError, one_line, read_failure, remedy
-from harness.llm.loop import run
-from harness.llm.pace import Pace
-from harness.llm.patience import Clock, Patience
+from harness.llm.address import Address
+from harness.llm.call_store import Calls
+from harness.llm.concurrency import AnswerTimes, Pace, run
+from harness.llm.failures import (
+    EndpointFailure,
+    RefusedError,
+    ReplyError,
+    one_line,
+    read_failure,
+    remedy,
+)
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
 GIVEN_UP_AFTER = 3
-"""Calls in a row that failed with all their retries; from then on each gets one try."""
+"""Calls in a row that failed with all their retries; from then on each gets one attempt."""
 REST_SECONDS = 1.0
-"""How long calls fail unsent once the endpoint is given up."""
+"""How long calls fail without being sent once the endpoint is given up."""
 LONGEST_BACKOFF = 20.0
 LEAST_SECONDS = 5.0
-"""For a try, however quick the endpoint is otherwise."""
+"""For an attempt, however fast the endpoint is otherwise."""
 RELOADING = 60.0
-"""The same for a local server, which puts weights aside and loads them anew when it pleases."""
+"""The same for a local server, which may unload the weights and load them again at any time."""
+START = 4
+"""Requests in flight at first."""
 THROTTLED_PER_RETRY = 4
-"""Being asked to slow down is no fault, so it is borne this many times as often."""
-TOLD_AFTER = 4
-"""Times that a call is asked to slow down until the user hears of it."""
+"""Being asked to slow down is not a fault, so it is accepted this many times as often."""
+WARN_AFTER = 4
+"""Times that a call is asked to slow down before the user is warned."""
+LOOK_SECONDS = 1.0
+"""How often the time limits of the attempts in flight are adjusted to the latest answers."""
 NO_KEY = "none"
-"""Sent where there is no key: local servers take anything."""
+"""Sent where there is no key: local servers accept anything."""
 
 
 @dataclass(frozen=True, slots=True)
 class Served(Generic[T]):
-    """What a request brought."""
+    """The result of a request."""
 
     value: T
     seconds: float
-    """From sending to the last byte, of the try that succeeded."""
+    """From sending to the last byte, of the attempt that succeeded."""
 
 
 class Endpoint:
-    """One address: its connection, pace and patience. Lives on the shared event loop."""
+    """One address: its client, its pace and its answer times. Lives on the shared event loop."""
 
     def __init__(self, address: Address, key: str) -> None:
         self.address = address
-        self.pace = Pace(address.concurrency, address.climbs)
-        self.patience = Patience(address.timeout, RELOADING if address.climbs else LEAST_SECONDS)
+        start = 1 if address.loads_weights else START
+        self.pace = Pace(address.concurrency, start, address.timeout)
+        least = RELOADING if address.loads_weights else LEAST_SECONDS
+        self.times = AnswerTimes(address.timeout, least)
         self.habits = habits(address)
         self._key = key
-        self._connection = Connection(address.base_url, key)
-        self._clocks: set[Clock] = set()
+        self._client: AsyncOpenAI | None = None
+        self._attempts: dict[asyncio.Timeout, _Tries] = {}
+        """Attempts in flight."""
+        self._timer: asyncio.TimerHandle | None = None
         self._succeeded = 0
         """Calls that it has answered."""
         self._failed_in_row = 0
         self._given_up: tuple[EndpointError, float] | None = None
-        self._told = False
-        """Whether it was said that the endpoint makes everybody wait."""
+        self._warned = False
+        """Whether the user was warned that the endpoint makes all requests wait."""
 
     async def post(
         self, path: str, body: dict[str, Any], read: Callable[[Any], T], calls: Calls
     ) -> Served[T]:
         """Send, again where that helps, and return what `read` makes of the JSON reply.
 
-        `read` raises LookupError, TypeError or ValueError over a reply that is not of the
-        protocol's form; that counts as a failed try.
+        `read` raises LookupError, TypeError or ValueError for a reply that does not have the
+        protocol's form; that counts as a failed attempt.
 
         Raises:
             RefusedError: The endpoint answered that it will not.
             EndpointError: No usable reply came, with what the user can do.
         """
+        content = json.dumps(body).encode("ascii")  # UTF-8 cannot hold half a surrogate pair
 
         async def send() -> T:
             calls.about_to_send()
-            return _parsed(await self._connection.request("POST", path, body), read)
+            return await _parsed(self._opened().post(path, cast_to=object, content=content), read)
 
         return await self._persist(send)
 
@@ -90,83 +107,99 @@ class Endpoint:
         """Return what `read` makes of the JSON at `path`; raises as `post` does."""
 
         async def send() -> T:
-            return _parsed(await self._connection.request("GET", path), read)
+            return await _parsed(self._opened().get(path, cast_to=object), read)
 
         served: Served[T] = await self._persist(send)
         return served.value
 
     async def close(self) -> None:
-        """Close the connections."""
-        await self._connection.close()
+        """Close the client; the next request opens it again."""
+        if self._client is not None:
+            await self._client.close()
+        self._client = None
+
+    def _opened(self) -> "AsyncOpenAI":
+        if self._client is None:
+            from harness.llm.http_client import open_client
+
+            self._client = open_client(self.address, self._key)
+        return self._client
 
     async def _persist(self, send: Callable[[], Awaitable[T]]) -> Served[T]:
         tries = _Tries(self.address.deadline, self._succeeded)
         while True:
             self._raise_if_given_up()
-            entered = await self.pace.enter(again=tries.any)
-            clock = Clock(partial(self._allowed, tries), len(self._clocks))
+            tries.started = await self.pace.enter(again=tries.any)
             try:
-                served = await self._try(send, clock)
+                value = await self._try(send, tries)
             except Exception as error:
-                failure = read_failure(error, clock.allowed())
+                failure = read_failure(error, self._allowed(tries))
                 if failure is None:
                     raise
-                tries.count(failure, clock.spent)
+                tries.count(failure)
                 if self._is_final(failure, tries):
                     raise self._final(failure, tries) from error
-                pause = self._pause(failure, tries, entered)
+                pause = self._pause(failure, tries)
             else:
+                seconds = time.monotonic() - tries.started
                 self._succeeded += 1
                 self._failed_in_row = 0
                 self._given_up = None
-                self.pace.succeeded(served.seconds)
-                self.patience.answered(served.seconds)
-                return served
+                self.times.add(seconds)
+                self.pace.succeeded(tries.started, seconds)
+                return Served(value, seconds)
             finally:
                 self.pace.leave()
             await asyncio.sleep(pause)
 
-    async def _try(self, send: Callable[[], Awaitable[T]], clock: Clock) -> Served[T]:
-        self._clocks.add(clock)
-        started = time.perf_counter()
-        try:
-            async with clock:
-                value = await send()
-        finally:
-            self._clocks.discard(clock)
-        for other in self._clocks:
-            other.another_answered()
-        return Served(value, time.perf_counter() - started)
+    async def _try(self, send: Callable[[], Awaitable[T]], tries: "_Tries") -> T:
+        async with asyncio.timeout(self._allowed(tries)) as limit:
+            self._attempts[limit] = tries
+            if self._timer is None:
+                self._adjust_limits()
+            try:
+                return await send()
+            finally:
+                del self._attempts[limit]
+
+    def _adjust_limits(self) -> None:
+        """Apply what the latest answers show to the attempts in flight, and again later."""
+        self._timer = None
+        loop = asyncio.get_running_loop()
+        for limit, tries in self._attempts.items():
+            left = tries.started + self._allowed(tries) - time.monotonic()
+            limit.reschedule(loop.time() + max(0.0, left))
+        if self._attempts:
+            self._timer = loop.call_later(LOOK_SECONDS, self._adjust_limits)
 
     def _allowed(self, tries: "_Tries") -> float:
-        """Return how long a try may take: less than all only where a whole one can follow."""
-        hurried = self.patience.seconds(tries.failed)
-        if tries.failed < self._retries and tries.left - hurried >= self.address.timeout:
-            return hurried
+        """Return the seconds for an attempt: less than all only where a whole one can follow."""
+        shortened = self.times.longest_attempt(tries.failed)
+        if tries.failed < self._retries and tries.left - shortened >= self.address.timeout:
+            return shortened
         return min(self.address.timeout, tries.left)
 
     @property
     def _retries(self) -> int:
-        """How often a call is tried again: not at all where calls fail one after another."""
+        """How often a call is retried: not at all where several calls in a row have failed."""
         return 0 if self._failed_in_row >= GIVEN_UP_AFTER else self.address.retries
 
-    def _pause(self, failure: Failure, tries: "_Tries", entered: float) -> float:
-        """Return how long to wait before the next try."""
+    def _pause(self, failure: EndpointFailure, tries: "_Tries") -> float:
+        """Return how long to wait before the next attempt."""
         exponent = (tries.throttled if failure.throttled else tries.failed) - 1
         backoff = min(LONGEST_BACKOFF, self.address.backoff * 2.0**exponent)
         pause = backoff * random.uniform(0.5, 1.0) if failure.wait is None else failure.wait
+        if failure.timed_out:
+            self.pace.refused(tries.started, wait=0.0)
         if failure.throttled:
-            self.pace.throttled(entered, pause)
-            if tries.throttled == TOLD_AFTER and not self._told:
-                self._told = True
-                log.warning(
-                    "%s keeps answering %s; waiting for it",
-                    self.address.base_url,
-                    self._told_by(failure),
-                )
+            self.pace.refused(tries.started, pause)
+            if tries.throttled == WARN_AFTER and not self._warned:
+                self._warned = True
+                reason = self._without_key(failure)
+                log.warning("%s keeps answering %s; waiting", self.address.base_url, reason)
         return pause
 
-    def _is_final(self, failure: Failure, tries: "_Tries") -> bool:
+    def _is_final(self, failure: EndpointFailure, tries: "_Tries") -> bool:
         retries = self._retries
         if failure.unreachable and not self._succeeded:
             retries = min(retries, 1)
@@ -177,25 +210,25 @@ class Endpoint:
             or tries.left <= 0.0
         )
 
-    def _told_by(self, failure: Failure) -> str:
-        """Return what the endpoint said, without the key: some send it back."""
-        return failure.said if self._key == NO_KEY else failure.said.replace(self._key, "***")
+    def _without_key(self, failure: EndpointFailure) -> str:
+        """Return the reason without the key: some endpoints send it back."""
+        return failure.reason if self._key == NO_KEY else failure.reason.replace(self._key, "***")
 
-    def _final(self, failure: Failure, tries: "_Tries") -> EndpointError:
+    def _final(self, failure: EndpointFailure, tries: "_Tries") -> EndpointError:
         address = self.address
-        said = self._told_by(failure)
-        message = f"{address.base_url} (model {address.model}): {said}; " + remedy(
-            failure, address.model, address.key_variable
+        reason = self._without_key(failure)
+        message = f"{address.base_url} (model {address.model}): {reason}; " + remedy(
+            failure, address.model, address.key_variable, address.is_proxied
         )
         if failure.retry:
             error = EndpointError(message)
-            # Who asked for patience all the while, of everybody, will not answer the next either.
-            stuck = tries.throttled > TOLD_AFTER and tries.after == self._succeeded
+            # Where all calls were refused all the time, the next one will be refused too.
+            stuck = tries.throttled > WARN_AFTER and tries.after == self._succeeded
             down = stuck or (failure.unreachable and not self._succeeded)
             self._failed_in_row += GIVEN_UP_AFTER if down else 1
         else:
             error = RefusedError(message)
-            error.said, error.too_long = said, failure.too_long
+            error.reason, error.too_long = reason, failure.too_long
         if failure.hopeless or self._failed_in_row >= GIVEN_UP_AFTER:
             self._given_up = (error, time.monotonic() + REST_SECONDS)
         return error
@@ -207,21 +240,23 @@ class Endpoint:
 
 @dataclass(slots=True)
 class _Tries:
-    """What one call has had so far."""
+    """The attempts of one call so far."""
 
     left: float
-    """Seconds of the endpoint's time until the deadline."""
+    """Seconds until the deadline."""
     after: int
     """Calls that the endpoint had answered before it."""
     failed: int = 0
     throttled: int = 0
+    started: float = 0.0
+    """When the latest attempt was sent, by `time.monotonic()`."""
 
     @property
     def any(self) -> bool:
         return self.failed + self.throttled > 0
 
-    def count(self, failure: Failure, spent: float) -> None:
-        self.left -= spent
+    def count(self, failure: EndpointFailure) -> None:
+        self.left -= time.monotonic() - self.started
         if failure.throttled:
             self.throttled += 1
         else:
@@ -235,18 +270,18 @@ _warned: set[str] = set()
 
 
 def endpoint(address: Address) -> Endpoint:
-    """Return the endpoint at the address, the same one for all who ask in this process.
+    """Return the endpoint at the address, the same one for all callers in this process.
 
     Raises ConfigError where the key cannot be sent.
     """
     key = os.environ.get(address.key_variable or "", "").strip() or NO_KEY
     if address.api_key_env and key == NO_KEY and address.api_key_env not in _warned:
         _warned.add(address.api_key_env)
-        log.warning("%s is not set: %s is sent no key", address.api_key_env, address.base_url)
+        log.warning("%s is not set: no key is sent to %s", address.api_key_env, address.base_url)
     if not (key.isascii() and key.isprintable()):
         raise ConfigError(
-            f"the environment variable {address.key_variable} holds what no key can be: a line "
-            "break, or a letter beyond ASCII"
+            f"the environment variable {address.key_variable} does not hold a valid key: it has a"
+            " line break or a character beyond ASCII"
         )
     if (address, key) not in _endpoints:
         _endpoints[address, key] = Endpoint(address, key)
@@ -254,7 +289,7 @@ def endpoint(address: Address) -> Endpoint:
 
 
 def habits(address: Address) -> dict[str, Any]:
-    """Return what was learnt of how the endpoint wants to be asked, for this process."""
+    """Return what was found out about the endpoint's dialect, for this process."""
     return _habits.setdefault((address.base_url, address.model), {})
 
 
@@ -270,8 +305,15 @@ async def close_all() -> None:
         await _endpoints.popitem()[1].close()
 
 
-def _parsed(reply: Any, read: Callable[[Any], T]) -> T:
+async def _parsed(reply: Awaitable[object], read: Callable[[Any], T]) -> T:
+    """Return what `read` makes of a reply. Raises ReplyError where it is of another form."""
     try:
-        return read(reply)
+        found = await reply
+        # The client gives the text where the content type is not JSON, which some servers forget.
+        found = json.loads(found) if isinstance(found, str) else found
+    except (ValueError, RecursionError) as error:
+        raise ReplyError(f"invalid JSON ({one_line(str(error), 120)})") from error
+    try:
+        return read(found)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise ReplyError(one_line(str(reply), 120)) from error
+        raise ReplyError(one_line(str(found), 120)) from error

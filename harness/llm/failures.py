@@ -1,15 +1,17 @@
-"""What an HTTP failure means: shall it be tried again, when, and what is the user to do."""
+"""What an HTTP failure means: whether to try again, when, and what the user can do."""
 
 import email.utils
 import json
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.errors import EndpointError
-from harness.llm.connection import ReplyError, StatusError
+
+if TYPE_CHECKING:
+    from openai import APIStatusError
 
 LONGEST_WAIT = 120.0
 """Seconds. A `Retry-After` beyond this is a quota that is used up, not a pause."""
@@ -20,98 +22,123 @@ _OVERFLOW = re.compile(
     re.IGNORECASE,
 )
 
-
 _ONE_CHOICE = re.compile(r"only one completion choice", re.IGNORECASE)
-"""What llama.cpp's server says to `n`, in some versions with status 500."""
+"""The answer of llama.cpp's server to `n`, in some versions with status 500."""
+
+PROXY = "correct http_proxy or https_proxy, or add the host to no_proxy"
 
 
-PROXY = "mend http_proxy or https_proxy, or name the host in no_proxy"
+class ReplyError(Exception):
+    """A reply that does not have the form that the protocol prescribes."""
+
+
+class OversizedReplyError(Exception):
+    """A reply with more bytes than are read of one."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"the reply is larger than {most / 2**20:g} MiB")
 
 
 class RefusedError(EndpointError):
-    """The endpoint read the request and will not answer it, however often it is asked."""
+    """The endpoint understood the request and will not answer it, however often it is sent."""
 
-    said = ""
+    reason = ""
     """The endpoint's own words."""
     too_long = False
-    """Whether it refuses because the prompt does not fit."""
+    """Whether it refuses because the prompt does not fit the context window."""
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
-    """One try that failed."""
+class EndpointFailure:
+    """One attempt that failed."""
 
-    said: str
+    reason: str
     """One line."""
     status: int | None = None
     """HTTP status; None where no reply came."""
     retry: bool = True
     wait: float | None = None
-    """Seconds that the endpoint asks to be left alone."""
+    """Seconds that the endpoint asks to wait."""
     unreachable: bool = False
-    """Nobody listens at the address."""
+    """No server listens at the address."""
+    timed_out: bool = False
+    """No reply came in time."""
     remedy: str = ""
     """What the user can do, where the status does not say it."""
     too_long: bool = False
-    """The prompt does not fit the model's window."""
+    """The prompt does not fit the model's context window."""
+    everywhere: bool = False
+    """Every other request to the endpoint would fail too."""
 
     @property
     def throttled(self) -> bool:
-        """Whether the endpoint asks for less at a time."""
+        """Whether the endpoint asks for fewer requests at a time."""
         return self.status == 429
 
     @property
     def hopeless(self) -> bool:
-        """Whether every other request would fail alike: wrong key, no such model, no credit."""
-        return not self.retry and (bool(self.remedy) or self.status in (401, 404, 407, 429))
+        """Whether every other request would fail too: wrong key, no such model, no credit."""
+        return not self.retry and (self.everywhere or self.status in (401, 404, 407, 429))
 
 
-def read_failure(error: Exception, seconds: float) -> Failure | None:
-    """Return what the exception of a try means; None where it is no failure of the endpoint.
+def read_failure(error: Exception, seconds: float) -> EndpointFailure | None:
+    """Return what the exception of an attempt means; None where the endpoint did not cause it.
 
     Args:
-        error: What sending, or reading the reply, raised.
-        seconds: How long the endpoint was given.
+        error: Raised by sending the request or by reading the reply.
+        seconds: How long the attempt was allowed to take.
     """
-    from aiohttp import ClientError
-
-    if isinstance(error, StatusError):
-        return _refusal(error)
     if isinstance(error, TimeoutError):
-        return Failure(f"no reply within {seconds:g} s")
+        return EndpointFailure(f"no reply within {seconds:g} s", timed_out=True)
     if isinstance(error, ReplyError):
-        return Failure(f"not a reply of this protocol: {error}")
-    if isinstance(error, ClientError | OSError):
+        return EndpointFailure(f"not a reply of this protocol: {error}")
+    if isinstance(error, OversizedReplyError):
+        remedy = "is base_url the address of a model server? an embedder's batch_size may be lower"
+        return EndpointFailure(str(error), retry=False, remedy=remedy)
+    from openai import APIConnectionError, APIStatusError
+
+    if isinstance(error, APIStatusError):
+        return _refusal(error)
+    if isinstance(error, APIConnectionError | OSError):
         return _broken_connection(error)
     return None
 
 
-def remedy(failure: Failure, model: str, api_key_env: str | None) -> str:
-    """Return what the user can do about it."""
+def remedy(failure: EndpointFailure, model: str, api_key_env: str | None, proxied: bool) -> str:
+    """Return what the user can do about it.
+
+    Args:
+        failure: What happened.
+        model: The model that was requested.
+        api_key_env: The environment variable that holds the key, if any.
+        proxied: Whether the request went through a proxy.
+    """
     key = (
-        f"is the environment variable {api_key_env} set, and the key right?"
+        f"is the environment variable {api_key_env} set, and is the key valid?"
         if api_key_env
         else "set api_key_env to the name of the environment variable that holds the key"
     )
     if failure.remedy:
         return failure.remedy
     if failure.too_long:
-        return "use fewer or shorter passages, or widen the window on the server"
+        return "use fewer or shorter passages, or widen the context window on the server"
     if failure.unreachable:
-        return "start the server, or set base_url to where it is"
+        proxy = "is the proxy in http_proxy or https_proxy running? else " if proxied else ""
+        return f"{proxy}start the server, or correct base_url"
     known = {
-        None: "is the server well? if it is slow, raise timeout and deadline",
+        None: "the server is not responding; if it is slow, raise timeout and deadline",
         401: key,
         403: key,
         407: PROXY,
-        404: f"is '{model}' there, and does base_url end where the protocol begins (/v1)?",
-        429: "lower concurrency, or wait and run again: what was answered is kept",
+        404: f"does the server have '{model}', and does base_url end where the protocol begins"
+        " (/v1)?",
+        429: "lower concurrency, or run the same command later to resume: answers are cached",
     }
     if failure.status == 400:
         for name in ("temperature", "top_p", "seed"):
-            if name in failure.said:
-                return f"set {name}=null if the model does not take it"
-    return known.get(failure.status, "run again: what was answered is kept")
+            if name in failure.reason:
+                return f"set {name}=null if the model does not support it"
+    return known.get(failure.status, "run the same command to resume: answers are cached")
 
 
 def one_line(text: str, longest: int = 300) -> str:
@@ -120,15 +147,20 @@ def one_line(text: str, longest: int = 300) -> str:
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
-def _refusal(error: StatusError) -> Failure:
-    status = error.status
-    said = f"HTTP {status}: {one_line(_message(error.text))}"
-    wait = _retry_after(error.headers)
-    exhausted = "insufficient_quota" in error.text or (wait or 0.0) > LONGEST_WAIT
-    too_long = status != 429 and _OVERFLOW.search(said) is not None
+def _refusal(error: "APIStatusError") -> EndpointFailure:
+    status, headers, text = error.status_code, error.response.headers, error.response.text
+    if 300 <= status < 400:
+        target = headers.get("location", "another address").partition("?")[0]
+        reason = f"HTTP {status}: redirect to {one_line(_without_password(target))}"
+        remedy = "redirects are not followed; set base_url to the address that answers"
+        return EndpointFailure(reason, status, retry=False, remedy=remedy, everywhere=True)
+    reason = f"HTTP {status}: {one_line(_message(text))}"
+    wait = _retry_after(headers)
+    exhausted = "insufficient_quota" in text or (wait or 0.0) > LONGEST_WAIT
+    too_long = status != 429 and _OVERFLOW.search(reason) is not None
     passing = status in (408, 409, 425, 429) or status >= 500
-    retry = passing and not too_long and not _ONE_CHOICE.search(said)
-    return Failure(said, status, retry and not exhausted, wait, too_long=too_long)
+    retry = passing and not too_long and not _ONE_CHOICE.search(reason)
+    return EndpointFailure(reason, status, retry and not exhausted, wait, too_long=too_long)
 
 
 def _message(text: str) -> str:
@@ -157,7 +189,7 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _seconds_until(date: str) -> float | None:
-    """Return how far off an HTTP date is; None where it is none."""
+    """Return the seconds until an HTTP date; None for anything else."""
     try:
         at = email.utils.parsedate_tz(date)
         return None if at is None else max(0.0, email.utils.mktime_tz(at) - time.time())
@@ -165,23 +197,45 @@ def _seconds_until(date: str) -> float | None:
         return None
 
 
-def _broken_connection(error: Exception) -> Failure:
-    import aiohttp
+def _broken_connection(error: Exception) -> EndpointFailure:
+    import socket
+    import ssl
 
-    if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        said = f"its certificate cannot be trusted: {one_line(str(error.certificate_error))}"
-        remedy = "name the file of your own authority in SSL_CERT_FILE, or mend base_url"
-        return Failure(said, retry=False, remedy=remedy)
-    if isinstance(error, aiohttp.ClientHttpProxyError):
-        said = f"the proxy refuses: HTTP {error.status}"
-        return Failure(said, error.status, error.status >= 500, remedy=PROXY)
-    if isinstance(error, aiohttp.ClientProxyConnectionError):
-        return Failure("the proxy does not answer", unreachable=True, remedy=PROXY)
-    if isinstance(error, aiohttp.ClientConnectorDNSError):
-        return Failure("no such host", unreachable=True)
-    cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
-    if isinstance(cause, ConnectionRefusedError):
-        return Failure("nobody listens there", unreachable=True)
-    # A proxy's password is a part of its URL.
-    said = re.sub(r"//[^/@\s]*@", "//", str(cause)) or type(cause).__name__
-    return Failure(f"the connection broke: {one_line(said)}")
+    import httpx2
+
+    causes = list(_causes(error))
+    for cause in causes:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            reason = f"its certificate cannot be verified: {one_line(str(cause))}"
+            remedy = "set SSL_CERT_FILE to the file of your own authority, or correct base_url"
+            return EndpointFailure(reason, retry=False, remedy=remedy, everywhere=True)
+        if isinstance(cause, httpx2.ProxyError):
+            found = re.match(r"\d{3}\b", str(cause))
+            status = int(found[0]) if found else None
+            refusal = f"HTTP {status}" if found else one_line(_without_password(str(cause)))
+            retry = status is not None and status >= 500
+            reason = f"the proxy refuses: {refusal}"
+            return EndpointFailure(reason, status, retry, remedy=PROXY, everywhere=True)
+        if isinstance(cause, socket.gaierror):
+            return EndpointFailure("no such host", unreachable=True)
+        if isinstance(cause, ConnectionRefusedError):
+            return EndpointFailure("connection refused", unreachable=True)
+    cause = causes[1] if len(causes) > 1 else error
+    reason = _without_password(str(cause)) or type(cause).__name__
+    return EndpointFailure(f"the connection failed: {one_line(reason)}")
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield the exception and those that led to it, the latest first."""
+    found: BaseException | None = error
+    while found is not None:
+        yield found
+        if isinstance(found, BaseExceptionGroup):
+            for member in found.exceptions:
+                yield from _causes(member)
+        found = found.__cause__ or found.__context__
+
+
+def _without_password(text: str) -> str:
+    """Return the text without the user and password that a URL in it may hold."""
+    return re.sub(r"//[^/@\s]*@", "//", text)

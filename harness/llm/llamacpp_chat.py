@@ -1,4 +1,4 @@
-"""Chat models in this process: llama.cpp through xllamacpp, on a loopback port of its own."""
+"""Chat models in this process: llama.cpp through xllamacpp, on its own loopback port."""
 
 import atexit
 import os
@@ -8,27 +8,25 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from harness.errors import ConfigError, EndpointError
-from harness.llm.calls import Calls
-from harness.llm.chat import Completion, Request
+from harness.llm.address import Address
+from harness.llm.call_store import Calls
+from harness.llm.context_window import check_ended
+from harness.llm.messages import Completion, Request
 from harness.llm.openai_chat import OpenAIChat
 from harness.llm.remote import PLACE, WEIGHTS
-from harness.llm.window import check_ended
-
-if TYPE_CHECKING:
-    from harness.llm.connection import Address
 
 PACKAGE = "xllamacpp"
 LONGEST_STRING = 600
-"""Characters of a string in a structured reply: a grammar alone lets a small model go on."""
+"""Characters of a string in a structured reply: a grammar alone does not stop a small model."""
 
 ROOM = ("max_tokens", "max_completion_tokens", "n_predict")
-"""Names by which `extra` may say how long a reply may be."""
+"""Names under which `extra` may limit the length of a reply."""
 
 _servers: dict[tuple[str, str, int, int], Any] = {}
-"""(path, SHA-256 of what lay there, window, threads) -> the server that loaded it."""
+"""(path, SHA-256 of the file, window, threads) -> the server that loaded it."""
 _starting = threading.Lock()
 
 
@@ -36,21 +34,21 @@ _starting = threading.Lock()
 class LlamaCppChat(OpenAIChat):
     """A GGUF file, run by llama.cpp within this process.
 
-    One slot, no prompt cache and a fixed number of threads: else the reply to a prompt depends
-    on what was asked before it, even at temperature 0.
+    One slot, no prompt cache and a fixed number of threads: otherwise the reply to a prompt depends
+    on the requests before it, even at temperature 0.
     """
 
     context_in_force: ClassVar[bool] = True
 
     base_url: str = field(default="", metadata=PLACE)
-    """Not to be set: the server is this process."""
+    """Must not be set: the server is this process."""
     model: str = field(default="", metadata=PLACE)
-    """A name for tables; without it the file's."""
+    """A name for tables; by default that of the file."""
     model_path: str = field(default="", metadata=WEIGHTS)
-    """The weights (.gguf). They count by their content, wherever they lie."""
+    """The weights (.gguf). They count by their content, wherever the file is."""
     context: int | None = field(default=4096, metadata=PLACE)
-    """The window in tokens. What does not fit is refused and never cut, so it shapes no reply: not
-    a prompt, and not a reply that reaches the window's end."""
+    """The context window in tokens. A prompt that does not fit, or a reply that reaches the end of
+    the window, is an error and never truncated, so the window shapes no reply."""
     threads: int = 2
     concurrency: int = field(default=1, metadata=PLACE)
     timeout: float = field(default=900.0, metadata=PLACE)
@@ -64,23 +62,23 @@ class LlamaCppChat(OpenAIChat):
                 f"chat=llamacpp runs in this process and has no base_url ({self.base_url}); for a"
                 " llama.cpp server elsewhere use chat=openai with that base_url"
             )
-        self._meant: str | None = None
+        self._first_sha256: str | None = None
 
     @property
     def label(self) -> str:
-        """The model's name, else its file's."""
+        """The model's name, else that of its file."""
         return self.model or Path(self.model_path).stem
 
     @property
     def samples_at_once(self) -> bool:
-        """Never: there is one slot."""
+        """Never: the server has one slot."""
         return False
 
     def endpoint_identity(self) -> dict[str, object]:
-        """Return the weights' hash, the package that runs them and with how many threads.
+        """Return the hash of the weights, the package that runs them and the number of threads.
 
-        Raises ConfigError where there is no such file or no such package, EndpointError where the
-        file is no longer the one that this model began with.
+        Raises ConfigError where the file or the package is missing, EndpointError where the file
+        was replaced since this model was first used.
         """
         return {
             "protocol": "llamacpp",
@@ -90,24 +88,24 @@ class LlamaCppChat(OpenAIChat):
             "structured": self.structured.value,
         }
 
-    def address(self) -> "Address":
-        """Return where the model listens; the first call loads it.
+    def address(self) -> Address:
+        """Return where the server listens; the first call loads the model.
 
         Raises EndpointError where llama.cpp cannot load the file, or it has changed.
         """
         return replace(super().address(), base_url=f"{self._listening()}/v1")
 
     def room(self, request: Request) -> int | None:
-        """Return how many tokens the reply may take, by `extra` if that says it."""
-        told = [self.extra[name] for name in ROOM if name in self.extra]
-        room = int(told[0]) if told else super().room(request)
+        """Return how many tokens the reply may take, by `extra` where it limits them."""
+        limits = [self.extra[name] for name in ROOM if name in self.extra]
+        room = int(limits[0]) if limits else super().room(request)
         return None if room is not None and room < 0 else room
 
     async def ask(self, request: Request, calls: Calls) -> Completion:
-        """Ask the model, which is loaded at the first question.
+        """Send the request; the first one loads the model.
 
-        Raises ContextOverflowError where the window cut the reply, EndpointError where the file
-        was replaced meanwhile: llama.cpp reads it while it works.
+        Raises ContextOverflowError where the window truncated the reply, EndpointError where the
+        file was replaced meanwhile: llama.cpp reads it while it runs.
         """
         if request.schema is not None:
             request = replace(request, schema=bounded(request.schema))
@@ -121,22 +119,22 @@ class LlamaCppChat(OpenAIChat):
 
     def _file(self) -> Path:
         if not self.model_path:
-            raise ConfigError("chat=llamacpp: which weights? set model_path=<file>.gguf beside it")
+            raise ConfigError("chat=llamacpp needs weights: set model_path=<file>.gguf beside it")
         file = Path(self.model_path).expanduser().resolve()
         if not file.is_file():
-            raise ConfigError(f"chat=llamacpp: there is no file {file}; model_path= names the GGUF")
+            raise ConfigError(f"chat=llamacpp: file not found: {file}; model_path= names the GGUF")
         return file
 
     def _weights(self) -> str:
-        """Return the file's hash, which must stay what it was when this model first looked."""
+        """Return the hash of the file, which must not change once this model has read it."""
         file = self._file()
         stat = file.stat()
         found = _sha256(file, (stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size, stat.st_ino))
-        self._meant = self._meant or found
-        if found != self._meant:
+        self._first_sha256 = self._first_sha256 or found
+        if found != self._first_sha256:
             raise EndpointError(
-                f"{file} was replaced while it was in use, and replies of two models may not mix;"
-                " give the same command again for a model that stays"
+                f"{file} was replaced while it was in use, and replies of two models must not be"
+                " mixed; run the same command again and leave the file unchanged"
             )
         return found
 
@@ -146,30 +144,30 @@ class LlamaCppChat(OpenAIChat):
         with _starting:
             if key not in _servers:
                 server = _start(path, window, self.threads)
-                self._weights()  # it may have loaded what has just taken the file's place
+                self._weights()  # the file may have been replaced while it was loaded
                 _servers[key] = server
             return str(_servers[key].listening_address)
 
 
 def bounded(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON schema with a length for each string that has none.
+    """Return the JSON schema with a maximum length for each string that has none.
 
     >>> bounded({"type": "string"})
     {'type': 'string', 'maxLength': 600}
     >>> bounded({"type": "string", "enum": ["a"]})
     {'type': 'string', 'enum': ['a']}
     """
-    made: dict[str, Any] = {}
+    limited: dict[str, Any] = {}
     for key, value in schema.items():
         if isinstance(value, Mapping):
-            made[key] = bounded(value)
+            limited[key] = bounded(value)
         elif isinstance(value, list):
-            made[key] = [bounded(each) if isinstance(each, Mapping) else each for each in value]
+            limited[key] = [bounded(each) if isinstance(each, Mapping) else each for each in value]
         else:
-            made[key] = value
-    if made.get("type") == "string" and not made.keys() & {"maxLength", "enum", "const"}:
-        made["maxLength"] = LONGEST_STRING
-    return made
+            limited[key] = value
+    if limited.get("type") == "string" and not limited.keys() & {"maxLength", "enum", "const"}:
+        limited["maxLength"] = LONGEST_STRING
+    return limited
 
 
 def _start(path: str, context: int, threads: int) -> Any:
@@ -189,8 +187,8 @@ def _start(path: str, context: int, threads: int) -> Any:
         return xllamacpp.Server(params)
     except RuntimeError as error:
         raise EndpointError(
-            f"llama.cpp cannot load {path}: is it a whole GGUF file, and is there memory for it"
-            f" with a window of {context} tokens?"
+            f"llama.cpp cannot load {path}: is it a complete GGUF file, and is there enough memory"
+            f" for it with a context window of {context} tokens?"
         ) from error
 
 
@@ -213,5 +211,5 @@ def _sha256(file: Path, _changed: tuple[int, ...]) -> str:
 
 @atexit.register
 def _stop_at_exit() -> None:
-    # Before the interpreter is taken apart: a server thread may not outlive it.
+    # Before the interpreter shuts down: a server thread must not outlive it.
     _servers.clear()

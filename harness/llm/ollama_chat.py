@@ -2,16 +2,14 @@
 
 import base64
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from harness.errors import EndpointError
-from harness.llm.calls import Calls
-from harness.llm.chat import Completion, Message, Request, count, word
-from harness.llm.remote import PLACE
-from harness.llm.remote_chat import RemoteChat
-
-if TYPE_CHECKING:
-    from harness.llm.endpoint import Endpoint
+from harness.llm.call_store import Calls
+from harness.llm.concurrency import run
+from harness.llm.endpoint import Endpoint, endpoint
+from harness.llm.messages import Completion, Message, Request, text_or_none, token_count
+from harness.llm.remote import PLACE, RemoteChat
 
 _digests: dict[tuple[str, str], str] = {}
 
@@ -20,19 +18,19 @@ _digests: dict[tuple[str, str], str] = {}
 class OllamaChat(RemoteChat):
     """A chat model behind Ollama.
 
-    Its OpenAI-compatible paths take `num_ctx` and ignore it, with status 200: every prompt is
-    then cut to 4,096 tokens or so, without a word.
+    Its OpenAI-compatible paths accept `num_ctx` and ignore it, with status 200: every prompt is
+    then truncated to about 4,096 tokens without a warning.
     """
 
-    climbs: ClassVar[bool] = True
+    loads_weights: ClassVar[bool] = True
     context_in_force: ClassVar[bool] = True
 
     base_url: str = field(default="http://localhost:11434", metadata=PLACE)
     context: int | None = 8192
     """Sent as `num_ctx`; None leaves it to the server."""
     digest: str | None = field(default=None, metadata=PLACE)
-    """Of the weights that are meant: what is remembered of them is found without the server, and
-    a server that has others is not asked. None asks the server which it has."""
+    """Of the weights that are meant: their cached replies are found without the server, and a
+    server with other weights gets no request. None asks the server which weights it has."""
     think: bool | None = None
     """Whether a reasoning model reasons first; None leaves it to the model."""
     concurrency: int = field(default=4, metadata=PLACE)
@@ -42,7 +40,8 @@ class OllamaChat(RemoteChat):
     def endpoint_identity(self) -> dict[str, object]:
         """Return the digest of the weights: the one that is set, else the one that is served.
 
-        Raises EndpointError where it must be asked for, and nobody answers or has the model.
+        Raises EndpointError where the server has to report it and does not answer or does not have
+        the model.
         """
         named = self.named("ollama")
         del named["base_url"]  # the same weights answer alike wherever they are
@@ -50,16 +49,16 @@ class OllamaChat(RemoteChat):
         return {**named, "digest": digest, "context": self.context, "think": self.think}
 
     async def send(
-        self, request: Request, place: "Endpoint", calls: Calls, samples: int = 1
+        self, request: Request, place: Endpoint, calls: Calls, samples: int = 1
     ) -> list[Completion]:
         """Send to `/api/chat`; the schema is enforced by Ollama itself.
 
-        Raises EndpointError, and sends nothing, where other weights are served than are meant.
+        Raises EndpointError, and sends nothing, where the server has other weights than `digest`.
         """
         if self.digest and self.digest != (served := await self._served_digest()):
             raise EndpointError(
                 f"{self.base_url}: '{self.model}' has the digest {served} there, but "
-                f"digest={self.digest} is set, so it is not asked; set the one that is meant"
+                f"digest={self.digest} is set, so no request is sent; set the digest that is meant"
             )
         reply = await place.post("/api/chat", self._body(request), _read, calls)
         return [replace(reply.value, seconds=reply.seconds)]
@@ -80,37 +79,33 @@ class OllamaChat(RemoteChat):
             **{name: value for name, value in body.items() if value is not None},
             "options": {name: value for name, value in options.items() if value is not None},
             "stream": False,
-            # Newer servers then refuse a prompt that is too long, where they would cut it.
+            # Newer servers then refuse a prompt that is too long instead of truncating it.
             "truncate": False,
             "shift": False,
             **self.extra,
         }
 
     def _found_digest(self) -> str:
-        from harness.llm.loop import run
-
         if found := _digests.get((self.base_url, self.model)):
             return found
         try:
             return run(self._served_digest())
         except EndpointError as error:
             raise EndpointError(
-                f"{error}; or, to replay what is remembered without it, set digest= beside model= "
+                f"{error}; or, to use cached replies without the server, set digest= beside model= "
                 "to the one in run.json (of a judge, in evaluations.jsonl)"
             ) from error
 
     async def _served_digest(self) -> str:
-        """Return what the server says, asked once in this process."""
-        from harness.llm.endpoint import endpoint
-
+        """Return the digest that the server reports, requested once in this process."""
         place = (self.base_url, self.model)
         if place not in _digests:
             found = await endpoint(self.address()).fetch("/api/tags", _digests_by_name)
             name = self.model if ":" in self.model else f"{self.model}:latest"
             if self.model not in found and name not in found:
                 raise EndpointError(
-                    f"{self.base_url}: no model '{self.model}' there; `ollama pull {self.model}`"
-                    f" brings it; there are: {', '.join(sorted(found)) or 'none'}"
+                    f"{self.base_url}: the server has no model '{self.model}'; install it with"
+                    f" `ollama pull {self.model}`; it has: {', '.join(sorted(found)) or 'none'}"
                 )
             _digests[place] = found.get(self.model) or found[name]
         return _digests[place]
@@ -130,12 +125,12 @@ def _digests_by_name(reply: dict[str, Any]) -> dict[str, str]:
 def _read(reply: dict[str, Any]) -> Completion:
     content = reply["message"].get("content") or ""
     if not isinstance(content, str):
-        raise TypeError("the content is no text")
+        raise TypeError("the content is not text")
     return Completion(
         text=content,
-        finish_reason=word(reply.get("done_reason")),
-        input_tokens=count(reply.get("prompt_eval_count")),
-        output_tokens=count(reply.get("eval_count")),
+        finish_reason=text_or_none(reply.get("done_reason")),
+        input_tokens=token_count(reply.get("prompt_eval_count")),
+        output_tokens=token_count(reply.get("eval_count")),
         seconds=0.0,
-        reasoning=word(reply["message"].get("thinking")),
+        reasoning=text_or_none(reply["message"].get("thinking")),
     )

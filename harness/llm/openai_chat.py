@@ -1,18 +1,27 @@
-"""Chat models behind any endpoint that speaks the OpenAI protocol."""
+"""Chat models behind any endpoint that speaks the OpenAI protocol, Azure included."""
 
 import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from harness.llm.calls import Calls
-from harness.llm.chat import Completion, Message, Request, count, data_url, word
-from harness.llm.remote_chat import RemoteChat
-
-if TYPE_CHECKING:
-    from harness.llm.endpoint import Endpoint, Served
+from harness.errors import ConfigError
+from harness.llm.address import Address
+from harness.llm.call_store import Calls
+from harness.llm.concurrency import run
+from harness.llm.endpoint import Endpoint, Served, endpoint, habits
+from harness.llm.failures import RefusedError
+from harness.llm.messages import (
+    Completion,
+    Message,
+    Request,
+    data_url,
+    text_or_none,
+    token_count,
+)
+from harness.llm.remote import PLACE, RemoteChat
 
 log = logging.getLogger(__name__)
 
@@ -24,14 +33,14 @@ _ABOUT_FORM = re.compile(r"response.?format|json|schema|grammar|structured", re.
 
 
 class Structured(Enum):
-    """How a reply is held to its schema."""
+    """How a reply is made to follow its schema."""
 
     auto = "auto"
-    """The first of the others that the endpoint takes."""
+    """The first of the others that the endpoint accepts."""
     json_schema = "json_schema"
     json_object = "json_object"
     prose = "prose"
-    """Not at all: the prompt alone asks for it."""
+    """Not at all: only the prompt asks for it."""
 
 
 _LADDER = (Structured.json_schema, Structured.json_object, Structured.prose)
@@ -44,58 +53,51 @@ class OpenAIChat(RemoteChat):
     structured: Structured = Structured.auto
 
     def endpoint_identity(self) -> dict[str, object]:
-        """Return address and model: the protocol tells no hash of the weights."""
+        """Return address and model: the protocol does not report a hash of the weights."""
         return {**self.named("openai"), "structured": self.structured.value}
 
     @property
     def samples_at_once(self) -> bool:
-        """Whether the endpoint takes `n`, or was not asked yet."""
-        from harness.llm.endpoint import habits
-
+        """Whether the endpoint accepts `n`, or has not been tried yet."""
         return bool(habits(self.address()).get("n", True))
 
     async def ask_samples(self, requests: Sequence[Request], calls: Calls) -> list[Completion]:
-        """Ask for all with `n`; where the endpoint refuses or ignores it, for the first alone."""
-        from harness.llm.endpoint import habits
-        from harness.llm.failures import RefusedError
-
-        first, wanted = requests[0], len(requests)
-        if wanted > 1 and self.samples_at_once:
+        """Request all with `n`; where the endpoint refuses or ignores it, the first only."""
+        first, samples = requests[0], len(requests)
+        if samples > 1 and self.samples_at_once:
             try:
-                found = await self.ask_for(wanted, first, calls)
+                found = await self.ask_for(samples, first, calls)
             except RefusedError:
-                # Endpoints differ in how they say it: one that takes the same without, means `n`.
+                # Error texts differ: if the request is accepted without `n`, that was the cause.
                 found = [await self.ask(first, calls)]
-            if len(found) < wanted:
+            if len(found) < samples:
                 habits(self.address())["n"] = False
             # The call's tokens are counted once.
-            others = [replace(other, input_tokens=0, output_tokens=0) for other in found[1:wanted]]
+            others = [replace(other, input_tokens=0, output_tokens=0) for other in found[1:samples]]
             return [found[0], *others]
         return [await self.ask(first, calls)]
 
     async def send(
-        self, request: Request, place: "Endpoint", calls: Calls, samples: int = 1
+        self, request: Request, place: Endpoint, calls: Calls, samples: int = 1
     ) -> list[Completion]:
-        """Send, asking for the strictest form that the endpoint takes; it is then remembered."""
-        from harness.llm.failures import RefusedError
-
+        """Send, with the strictest reply format that the endpoint accepts; it is then kept."""
         refusal: RefusedError | None = None
         for form in self._forms(request, place):
             try:
                 completions = await self._send_as(form, request, place, calls, samples)
             except RefusedError as error:
                 refusal = refusal or error
-                if not _ABOUT_FORM.search(error.said):
+                if not _ABOUT_FORM.search(error.reason):
                     break
             else:
                 if refusal is not None and place.habits.get("form") is not form:
                     place.habits["form"] = form
-                    log.warning("%s: asked for %s from now on; %s", self.model, form.value, refusal)
+                    log.warning("%s: using %s from now on; %s", self.model, form.value, refusal)
                 return completions
         assert refusal is not None
         raise refusal
 
-    def _forms(self, request: Request, place: "Endpoint") -> tuple[Structured, ...]:
+    def _forms(self, request: Request, place: Endpoint) -> tuple[Structured, ...]:
         if request.schema is None:
             return (Structured.prose,)
         if self.structured is not Structured.auto:
@@ -103,10 +105,10 @@ class OpenAIChat(RemoteChat):
         return _LADDER[_LADDER.index(place.habits.get("form", Structured.json_schema)) :]
 
     def departures(self, request: Request, calls: Calls) -> dict[str, str]:
-        """Ask, and return where the reply departs from the protocol. Raises EndpointError."""
-        from harness.llm.endpoint import endpoint
-        from harness.llm.loop import run
-        from harness.llm.protocol import departures
+        """Send the request and return where the reply departs from the protocol: see `departures`.
+
+        Raises EndpointError.
+        """
 
         def read(reply: Any) -> tuple[Completion, dict[str, str]]:
             return _read(reply)[0], departures(reply)
@@ -121,7 +123,7 @@ class OpenAIChat(RemoteChat):
         return found
 
     async def _send_as(
-        self, form: Structured, request: Request, place: "Endpoint", calls: Calls, samples: int
+        self, form: Structured, request: Request, place: Endpoint, calls: Calls, samples: int
     ) -> list[Completion]:
         body = self._body(form, request) | ({"n": samples} if samples > 1 else {})
         served = await self._post(body, place, _read, calls)
@@ -130,19 +132,17 @@ class OpenAIChat(RemoteChat):
     async def _post(
         self,
         body: dict[str, object],
-        place: "Endpoint",
+        place: Endpoint,
         read: Callable[[Any], T],
         calls: Calls,
-    ) -> "Served[T]":
-        """Send; newer models know the room for a reply by another name only."""
-        from harness.llm.failures import RefusedError
-
+    ) -> Served[T]:
+        """Send; newer models know `max_tokens` by another name only."""
         if place.habits.get(_LONG_NAME):
             body = _renamed(body)
         try:
             return await place.post(_PATH, body, read, calls)
         except RefusedError as error:
-            if "max_tokens" not in body or _LONG_NAME not in error.said:
+            if "max_tokens" not in body or _LONG_NAME not in error.reason:
                 raise
             place.habits[_LONG_NAME] = True
             return await place.post(_PATH, _renamed(body), read, calls)
@@ -156,6 +156,55 @@ class OpenAIChat(RemoteChat):
             "response_format": _response_format(form, request.schema),
         }
         return {name: value for name, value in body.items() if value is not None} | self.extra
+
+
+@dataclass
+class AzureChat(OpenAIChat):
+    """A chat model deployed on Azure: `model` is the name of the deployment.
+
+    The key is in AZURE_OPENAI_API_KEY, or in the variable that `api_key_env` names.
+    """
+
+    base_url: str = field(default="", metadata=PLACE)
+    """The resource, https://<resource>.openai.azure.com."""
+    api_version: str = field(default="2024-10-21", metadata=PLACE)
+    """The version of Azure's API."""
+
+    def endpoint_identity(self) -> dict[str, object]:
+        """Return resource, deployment and API version. Raises ConfigError where one is missing."""
+        if not self.base_url:
+            raise ConfigError(
+                "chat=azure needs the resource and the deployment:"
+                " set base_url=https://<resource>.openai.azure.com and model=<deployment>"
+            )
+        if not self.api_version:
+            raise ConfigError("chat=azure needs api_version=<date>, for example 2024-10-21")
+        named = {**self.named("azure"), "api_version": self.api_version}
+        return {**named, "structured": self.structured.value}
+
+    def address(self) -> Address:
+        """Return the resource and the limits on time, retries and concurrency."""
+        return replace(super().address(), api_version=self.api_version)
+
+
+def departures(reply: object) -> dict[str, str]:
+    """Return where a chat reply does not follow the protocol: field -> what is wrong.
+
+    The protocol is that of the types of the openai package. The harness itself is more tolerant,
+    but it cannot use what is missing: without `usage` no tokens are counted, and without
+    `finish_reason` a truncated reply looks complete.
+
+    >>> departures({"choices": []})["id"]
+    'Field required'
+    """
+    from openai.types.chat import ChatCompletion
+    from pydantic import ValidationError
+
+    try:
+        completion = ChatCompletion.model_validate(reply, strict=True)
+    except ValidationError as error:
+        return {".".join(map(str, each["loc"])): each["msg"] for each in error.errors()}
+    return {} if completion.usage is not None else {"usage": "missing"}
 
 
 def _renamed(body: dict[str, object]) -> dict[str, object]:
@@ -199,9 +248,9 @@ def _completion(choice: dict[str, Any], usage: Mapping[str, Any]) -> Completion:
     message = choice["message"]
     return Completion(
         text=_text(message.get("content")),
-        finish_reason=word(choice.get("finish_reason")),
-        input_tokens=count(usage.get("prompt_tokens")),
-        output_tokens=count(usage.get("completion_tokens")),
+        finish_reason=text_or_none(choice.get("finish_reason")),
+        input_tokens=token_count(usage.get("prompt_tokens")),
+        output_tokens=token_count(usage.get("completion_tokens")),
         seconds=0.0,
-        reasoning=word(message.get("reasoning_content") or message.get("reasoning")),
+        reasoning=text_or_none(message.get("reasoning_content") or message.get("reasoning")),
     )

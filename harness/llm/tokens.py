@@ -1,10 +1,10 @@
-"""How many tokens a text takes, without the model's own tokenizer."""
+"""Token estimates of a text, without the model's own tokenizer."""
 
 import re
 from functools import lru_cache
 
 IMAGE_TOKENS = 256
-"""Allowed for an image. Models differ (85 to 1,600); this only has to catch the hopeless."""
+"""Allowed for an image. Models differ (85 to 1,600); this only has to catch hopeless cases."""
 
 MESSAGE_TOKENS = 4
 """Allowed for what a chat template puts around a message."""
@@ -16,7 +16,7 @@ _WORDS = re.compile(r"[A-Za-z]{2,}")
 
 @lru_cache(maxsize=1024)
 def estimate_tokens(text: str) -> int:
-    """Return how many tokens `text` may take, rather too many than too few.
+    """Return how many tokens `text` may take, estimated rather too high than too low.
 
     A Chinese, Japanese or Korean character counts one; a quarter of the characters, the
     usual rule of thumb, would let a prompt four times too long pass.

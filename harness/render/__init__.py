@@ -1,7 +1,8 @@
-"""What analysis says, in words: for the terminal, as Markdown and as CSV. Pure.
+"""What analysis says, in words: for the terminal, as Markdown, HTML, CSV and LaTeX. Pure.
 
-A report is a tuple of `Section`s of plain text and tables (`page`), which each form of output
-prints in its own way; `words` holds one language's words, `sentence` puts a finding into them.
+A report is a tuple of `Section`s of plain text and tables (`report_sections`), which each form
+of output prints in its own way; `words` holds one language's words, `sentence` puts a finding
+into them.
 """
 
 from harness.render.blocks import (
@@ -16,13 +17,14 @@ from harness.render.blocks import (
     Table,
     Tone,
 )
+from harness.render.csv_tables import csv_tables, csv_text
 from harness.render.facts import Agreement, StudyFacts
 from harness.render.markdown import markdown
-from harness.render.page import page
-from harness.render.sentences import sentence
-from harness.render.tables import csv_tables
+from harness.render.sections import report_sections
+from harness.render.sections.appendix import suspects, wrong_captions
+from harness.render.sections.finding_sentences import sentence
 from harness.render.terminal import terminal
-from harness.render.wording import LANGUAGES, Words, words
+from harness.render.vocabulary import LANGUAGES, Words, words
 
 __all__ = [
     "LANGUAGES",
@@ -40,9 +42,12 @@ __all__ = [
     "Tone",
     "Words",
     "csv_tables",
+    "csv_text",
     "markdown",
-    "page",
+    "report_sections",
     "sentence",
+    "suspects",
     "terminal",
     "words",
+    "wrong_captions",
 ]

@@ -1,14 +1,21 @@
 """What a report is made of: sections of plain text and tables, for every form of output.
 
-No text here is escaped, wrapped or coloured; whoever prints a block sees to that.
+No text here is escaped, wrapped or coloured; whoever prints a block sees to that. What one form
+of output cannot show (a link, a fold, a plot) it leaves out, and the text still reads well.
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+Place = tuple[str, ...]
+"""What a part of the report is about: `("section", key)`, `("contrast", left run, right run)`,
+`("metric", name)`, `("question", id)`, `("sweep", factor)`; empty for nothing. A page links to
+it."""
+
 
 class Tone(StrEnum):
-    """What a text is, for those who see colours; it must read well without."""
+    """How a text is emphasised where colours are shown; it must read well without."""
 
     PLAIN = "plain"
     STRONG = "strong"
@@ -18,12 +25,33 @@ class Tone(StrEnum):
     MUTED = "muted"
 
 
+class Fold(StrEnum):
+    """Whether the blocks under a heading can be folded away, and whether they are at first."""
+
+    NEVER = "never"
+    OPEN = "open"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnInterval:
+    """A difference with its 95 % interval, on a scale from -1 to 1."""
+
+    mean: float
+    low: float | None
+    high: float | None
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """One cell of a table."""
 
     text: str
     tone: Tone = Tone.PLAIN
+    place: Place = ()
+    """Where the text leads."""
+    drawn: DrawnInterval | None = None
+    """What a page can draw beside the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +63,8 @@ class Column:
     """Aligned to the right."""
     long: bool = False
     """A list or text that may be broken over lines."""
+    detail: bool = False
+    """Where space is short, shown only to those who ask for every column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +73,32 @@ class Table:
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    total: tuple[Cell, ...] = ()
+    """The last row; it is not sorted with the others."""
+    places: tuple[Place, ...] = ()
+    """What each row is about; empty where nothing links to a row."""
+    marked: frozenset[int] = frozenset()
+    """Numbers of the rows to look at first."""
 
     def __post_init__(self) -> None:
-        assert all(len(row) == len(self.columns) for row in self.rows), self.columns
+        assert all(len(row) == len(self.columns) for row in self.body), self.columns
+
+    @property
+    def body(self) -> tuple[tuple[Cell, ...], ...]:
+        """The rows, the total among them."""
+        return (*self.rows, self.total) if self.total else self.rows
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """What stands above a part of a section."""
+    """The title of the blocks that follow it, up to the next heading."""
 
     text: str
+    place: Place = ()
+    """What those blocks are about."""
+    fold: Fold = Fold.NEVER
+    note: str = ""
+    """What a folded part comes to, in a few characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +114,8 @@ class Items:
     """A list of sentences."""
 
     texts: tuple[str, ...]
+    places: tuple[tuple[Place, ...], ...] = ()
+    """By sentence: where its evidence is, then what else it names; empty without links."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +136,10 @@ class Section:
     """The same in every language."""
     title: str
     blocks: tuple[Block, ...]
+    aside: bool = False
+    """It holds details that can be folded away."""
+
+
+def text_table(columns: tuple[Column, ...], rows: Iterable[Sequence[str]]) -> Table:
+    """Return a table of plain texts."""
+    return Table(columns, tuple(tuple(map(Cell, row)) for row in rows))

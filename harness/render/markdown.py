@@ -5,30 +5,30 @@ import re
 from harness.analysis.results import Analysis
 from harness.render.blocks import Block, Cell, Command, Heading, Items, Line, Section, Table, Tone
 from harness.render.facts import StudyFacts
-from harness.render.page import page
-from harness.render.plain import one_line, plain
-from harness.render.wording import words
+from harness.render.printable import one_line, plain
+from harness.render.sections import report_sections
+from harness.render.vocabulary import words
 
 LISTED = 40
-"""Names of a list that are written out."""
+"""Names of a list that are written out; the others are counted."""
 
 LIVE = re.compile(r"[\\`*~|$]|<(?=\S)|&(?=[#\w])|\](?=[(\[:])|(?<![^\W_])_|_(?![^\W_])")
-"""What Markdown, or GitHub's mathematics, would take for a sign of its own."""
+"""Characters with a meaning in Markdown or in GitHub's mathematics."""
 
 ENTITIES = {"<": "&lt;", "&": "&amp;"}
 
 OPENING = re.compile(r"^(\d*)([#>+=-]|(?<=\d)[.)])")
-"""What would make a heading, quotation or list of a line."""
+"""Beginnings that turn a line into a heading, quotation or list."""
 
 
 def markdown(analysis: Analysis, facts: StudyFacts, language: str = "en") -> str:
     """Return the report; KeyError for a language that `LANGUAGES` does not hold."""
-    sections = page(analysis, facts, words(language, LISTED))
+    sections = report_sections(analysis, facts, words(language, LISTED))
     return "\n\n".join(part for at, one in enumerate(sections) for part in section(one, at)) + "\n"
 
 
 def section(part: Section, at: int) -> list[str]:
-    """Return a section's heading, the first one above all others, and its blocks."""
+    """Return a section's heading, of the first level for the first section, and its blocks."""
     return [f"{'##' if at else '#'} {escaped(part.title)}", *(block(one) for one in part.blocks)]
 
 
@@ -53,14 +53,14 @@ def table(one: Table) -> str:
     rows = [
         [escaped(column.title) for column in one.columns],
         rules,
-        *([toned(escaped(cell.text), tone_of(cell)) for cell in row] for row in one.rows),
+        *([cell_text(cell) for cell in row] for row in one.body),
     ]
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
-def tone_of(cell: Cell) -> Tone:
-    """Return the tone that Markdown shows of a cell: what is strong."""
-    return cell.tone if cell.tone is Tone.STRONG else Tone.PLAIN
+def cell_text(cell: Cell) -> str:
+    """Return a cell's text; of its tones Markdown shows what is strong."""
+    return toned(escaped(cell.text), cell.tone)
 
 
 def toned(text: str, tone: Tone) -> str:
@@ -78,7 +78,7 @@ def escaped(text: str) -> str:
 
 
 def opened(text: str) -> str:
-    """Return a text that opens no heading, quotation or list where a line begins with it.
+    """Return a text that starts no heading, quotation or list at the beginning of a line.
 
     >>> print(opened("1. #"), opened("# 1"), opened("8 of 9"))
     1\\. # \\# 1 8 of 9

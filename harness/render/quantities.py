@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable
 
 NA = "NA"
-"""What stands for a number that could not be worked out; the reason stands beside it."""
+"""Written for a number that is undefined; the reason is given beside it."""
 
 Number = float | int | None
 
@@ -23,7 +23,7 @@ def or_na(write: Callable[[float], str]) -> Callable[[Number], str]:
 
 @or_na
 def count(number: float) -> str:
-    """Write a whole number; a median between two is written as it is.
+    """Write a whole number, or a median between two of them.
 
     >>> count(8), count(6.5), count(1234567), count(None)
     ('8', '6.5', '1234567', 'NA')
@@ -53,7 +53,7 @@ def signed(number: float) -> str:
 
 @or_na
 def quantity(number: float) -> str:
-    """Write seconds, tokens or counts: about three digits that matter, two where it is tiny.
+    """Write seconds, tokens or counts: about three significant digits, two for tiny numbers.
 
     >>> [quantity(n) for n in (0.0124, 4, 12.34, 1.234, 5120.4, 0.000312)]
     ['0.012', '4', '12.3', '1.23', '5120', '0.00031']
@@ -100,7 +100,7 @@ def p_is(number: Number) -> str:
 
 @or_na
 def percent(number: float) -> str:
-    """Write a share; only all is 100 %, and only nothing is 0 %.
+    """Write a share; only 1 is written as 100 %, and only 0 as 0 %.
 
     >>> percent(0.857), percent(0.999), percent(1)
     ('86 %', '99 %', '100 %')
@@ -111,7 +111,7 @@ def percent(number: float) -> str:
 
 @or_na
 def small(number: float) -> str:
-    """Write a level such as 0.05 / 28 to three digits that matter.
+    """Write a level such as 0.05 / 28 to three significant digits.
 
     >>> small(0.05 / 28), small(0.05)
     ('0.00179', '0.05')
@@ -139,4 +139,4 @@ STYLES: dict[str, Callable[[Number], str]] = {
     "percent": percent,
     "small": small,
 }
-"""What may stand behind the colon of a slot."""
+"""What a slot may name after its colon."""

@@ -1,9 +1,13 @@
-"""The report in brief, for a terminal: it reads well without colours."""
+"""The report in brief, for a terminal: it reads well without colours.
+
+Lines are broken here for any script, as rich alone breaks Chinese and Japanese anywhere.
+"""
 
 from collections.abc import Iterator, Sequence
+from unicodedata import east_asian_width
 
 from rich.box import Box
-from rich.cells import cell_len
+from rich.cells import cell_len, chop_cells
 from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
@@ -22,10 +26,9 @@ from harness.render.blocks import (
     Tone,
 )
 from harness.render.facts import StudyFacts
-from harness.render.page import page
-from harness.render.plain import one_line
-from harness.render.wording import words
-from harness.render.wrapping import pieces, wrapped
+from harness.render.printable import one_line
+from harness.render.sections import report_sections
+from harness.render.vocabulary import words
 
 STYLES = {
     Tone.PLAIN: "",
@@ -43,7 +46,7 @@ GAP = 2
 """Columns of space between two columns of a table."""
 
 LISTED = 12
-"""Names of a list that are written out."""
+"""Names of a list that are written out; the others are counted."""
 
 LONGEST = 40
 """Columns that one name may take in a table."""
@@ -55,11 +58,22 @@ NARROWEST = 14
 """Columns that a list in a table needs at least."""
 
 
+NO_START = frozenset(
+    "、。，．：；！？）」』】〉》〕］｝・ー々ぁぃぅぇぉっゃゅょァィゥェォッャュョ),.:;!?]}%"
+)
+"""Characters that no line may begin with."""
+
+NO_END = frozenset("（「『【〈《〔［｛([{")
+"""Characters that no line may end with."""
+
+NO_BREAK = "\N{NO-BREAK SPACE}"
+
+
 def terminal(
     analysis: Analysis, facts: StudyFacts, language: str = "en", width: int = 100
 ) -> RenderableType:
     """Return what a console of this width prints; KeyError for an unknown language."""
-    sections = page(analysis, facts, words(language, LISTED), brief=True)
+    sections = report_sections(analysis, facts, words(language, LISTED), brief=True)
     return Group(*(part for one in sections for part in section(one, width)))
 
 
@@ -101,7 +115,7 @@ def lines(text: str, style: str, width: int, first: str = "", then: str = "") ->
 
 def fit(table: Table, width: int) -> list[Table]:
     """Return the table, or several that repeat its first column, each within the width."""
-    sizes = [size(column, [row[i] for row in table.rows]) for i, column in enumerate(table.columns)]
+    sizes = [size(column, [row[i] for row in table.body]) for i, column in enumerate(table.columns)]
     parts: list[list[int]] = [[]]
     used = sizes[0]
     for at in range(1, len(sizes)):
@@ -113,7 +127,7 @@ def fit(table: Table, width: int) -> list[Table]:
     return [
         Table(
             tuple(table.columns[i] for i in (0, *part)),
-            tuple(tuple(row[i] for i in (0, *part)) for row in table.rows),
+            tuple(tuple(row[i] for i in (0, *part)) for row in table.body),
         )
         for part in parts
     ]
@@ -133,7 +147,7 @@ def width_of(cells: Sequence[Cell], column: Column) -> int:
 
 
 def heading(title: str, body: int) -> list[str]:
-    """Return a heading in lines that are hardly wider than what stands below it."""
+    """Return a heading in lines that are hardly wider than the cells below it."""
     title = one_line(title)
     longest = max(cell_len(piece.rstrip()) for piece in pieces(title))
     return wrapped(title, min(max(body, longest, min(cell_len(title), SHORT)), LONGEST))
@@ -149,7 +163,7 @@ def named(text: str) -> str:
 
 def grid(table: Table, width: int) -> Grid:
     """Return the table as rich draws it."""
-    columns = [(column, [row[i] for row in table.rows]) for i, column in enumerate(table.columns)]
+    columns = [(column, [row[i] for row in table.body]) for i, column in enumerate(table.columns)]
     sizes = [size(*column) for column in columns]
     spare = max(width - sum(sizes) - GAP * (len(sizes) - 1), 0)
     drawn = Grid(box=RULE, show_edge=False, pad_edge=False, padding=(0, GAP - 1, 0, 0))
@@ -164,12 +178,55 @@ def grid(table: Table, width: int) -> Grid:
             justify="right" if column.number else "left",
             width=sizes[i],
         )
-    for row in table.rows:
+    for row in table.body:
         drawn.add_row(*map(cell, row, table.columns, sizes))
     return drawn
 
 
 def cell(one: Cell, column: Column, room: int) -> Text:
-    """Return one cell, a long one in as many lines as it needs."""
+    """Return one cell; a long text takes several lines."""
     shown = "\n".join(wrapped(one_line(one.text), room)) if column.long else named(one.text)
     return Text(shown, STYLES[one.tone], no_wrap=True)
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Return the text in lines of at most `width` columns; a wide character takes two.
+
+    >>> wrapped("q1 turned right", 9)
+    ['q1 turned', 'right']
+    >>> wrapped("八題之中，四題有變化。", 10)
+    ['八題之中，', '四題有變', '化。']
+    """
+    lines: list[str] = []
+    line = ""
+    for piece in pieces(text):
+        if cell_len((line + piece).rstrip()) <= width:
+            line += piece
+            continue
+        if line.strip():
+            lines.append(line.rstrip())
+        *full, line = chop_cells(piece, width) if cell_len(piece.rstrip()) > width else [piece]
+        lines += full
+    return [*lines, line.rstrip()] if line.strip() or not lines else lines
+
+
+def pieces(text: str) -> Iterator[str]:
+    """Yield what must stay on one line; spaces belong to the piece before them."""
+    start = 0
+    for at in range(1, len(text)):
+        if may_break(text[at - 1], text[at]):
+            yield text[start:at]
+            start = at
+    yield text[start:]
+
+
+def may_break(before: str, after: str) -> bool:
+    """Say whether a line may end between two characters."""
+    if after.isspace() or NO_BREAK in (before, after) or before in NO_END or after in NO_START:
+        return False
+    return before.isspace() or wide(before) or wide(after)
+
+
+def wide(character: str) -> bool:
+    """Say whether a character takes two columns."""
+    return east_asian_width(character) in "WF"

@@ -20,7 +20,7 @@ from harness.systems import Provenance
 if TYPE_CHECKING:
     from harness.analysis import Analysis
     from harness.render import Section, StudyFacts
-    from harness.render.html import Details, Made, Picture
+    from harness.render.html import Details, RunRecord, ShownFigure
 
 log = logging.getLogger(__name__)
 
@@ -55,20 +55,11 @@ def write_page(
 def write_latex(
     folder: Path, analysis: "Analysis", facts: "StudyFacts", runs: Sequence[Run], language: str
 ) -> Path:
-    """Write the tables into `report.tex`, the plots as PDF beside it; return the tables' path."""
-    from harness.render.drawn import plots
+    """Write the tables for a paper into `report.tex` and return its path."""
     from harness.render.latex import latex
 
-    packages = {k: v for run in runs for k, v in (run.facts().get("packages") or {}).items()}
     file = folder / "report.tex"
-    write_whole(file, latex(analysis, facts, packages, language).encode("utf-8", "replace"))
-    try:
-        drawn = plots(analysis, language)
-    except ImportError:
-        log.warning("format=latex: no plots without matplotlib; pip install matplotlib")
-        return file
-    for name, plot in drawn.items():
-        write_whole(folder / name, plot)
+    write_whole(file, latex(analysis, facts, language).encode("utf-8", "replace"))
     return file
 
 
@@ -102,7 +93,7 @@ def page_details(analysis: "Analysis", facts: "StudyFacts", runs: Sequence[Run])
             for run in shown
         },
         pictures=figures(shown),
-        made=tuple(run_record(run, judge) for run in shown),
+        records=tuple(run_record(run, judge) for run in shown),
         judge=judge_record(shown, judge) if shown and judge else {},
         commands=study_commands(facts),
     )
@@ -121,11 +112,11 @@ def study_commands(facts: "StudyFacts") -> tuple[str, ...]:
     return tuple(f"python -m harness.{stage} {words}".strip() for stage in ("study", "report"))
 
 
-def figures(runs: Sequence[Run]) -> tuple["Picture", ...]:
+def figures(runs: Sequence[Run]) -> tuple["ShownFigure", ...]:
     """Return the captioned figures of the runs, each once, with all its captions."""
-    from harness.render.html import Picture, Said
+    from harness.render.html import FigureCaption, ShownFigure
 
-    found: dict[str, Picture] = {}
+    found: dict[str, ShownFigure] = {}
     shrunk: dict[str, tuple[str, int, int] | None] = {}
     for run in runs:
         for row in run.captions():
@@ -134,9 +125,9 @@ def figures(runs: Sequence[Run]) -> tuple["Picture", ...]:
             drawn = shrunk[row["image_sha256"]]
             if drawn is None:
                 continue
-            caption = Said(row["captioner"], row["text"], (run.name,))
+            caption = FigureCaption(row["captioner"], row["text"], (run.name,))
             known = found.setdefault(
-                row["figure"], Picture(row["figure"], row["document"], row["page"], *drawn)
+                row["figure"], ShownFigure(row["figure"], row["document"], row["page"], *drawn)
             )
             found[row["figure"]] = replace(known, captions=with_caption(known.captions, caption))
     return tuple(found.values())
@@ -173,15 +164,15 @@ def thumbnail(picture: bytes | None) -> tuple[str, int, int] | None:
     return f"data:image/webp;base64,{data}", image.width, image.height
 
 
-def run_record(run: Run, judge: str | None) -> "Made":
+def run_record(run: Run, judge: str | None) -> "RunRecord":
     """Return how a run was made, as far as `run.json` says."""
-    from harness.render.html import Made
+    from harness.render.html import RunRecord
 
     facts = run.facts()
     factors = facts["factors"]
     counts, calls, spent = (facts.get(key) or {} for key in ("counts", "calls", "spent"))
     verdict_calls = {v.call for v in run.verdicts(judge) if v.call} if judge is not None else set()
-    return Made(
+    return RunRecord(
         run=run.name,
         settings={**factors["choices"], **factors["leaves"]},
         inactive=frozenset(factors["inactive"]),

@@ -1,7 +1,7 @@
 """A report: the study analysed, printed, and written as Markdown, CSV, JSON and a page."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +28,14 @@ if TYPE_CHECKING:
     from harness.render import StudyFacts
     from harness.render.blocks import Section
 
-FORMATS = ("page", "latex")
+Export = Callable[[Path, "Analysis", "StudyFacts", Sequence[Run], str], Path]
+
+FORMATS: dict[str, Export] = {"page": write_page, "latex": write_latex}
+"""Name of a format -> the function that writes it into the report's folder and returns its file.
+
+It is given the folder, the analysis, what is known of the study, the runs and the language. The
+page is written whatever the format.
+"""
 
 
 def report(settings: Report, how: Composition) -> None:
@@ -39,7 +46,7 @@ def report(settings: Report, how: Composition) -> None:
     from harness.render.terminal import section
 
     pick(LANGUAGES, settings.language, "language")
-    pick(dict.fromkeys(FORMATS), settings.format, "format")
+    pick(FORMATS, settings.format, "format")
     study = load_study(settings, how)
     runs, analysis = study.runs, study.analysis
     facts = study_facts(settings, how, runs)
@@ -59,9 +66,9 @@ def report(settings: Report, how: Composition) -> None:
             screen.print(*section(captions, screen.width), sep="\n")
         print(f"report: {shown_path(folder / 'report.md')}")
         print(f"page for a browser: {shown_path(page)}")
-    if settings.format == "latex":
-        paper = write_latex(folder, analysis, facts, runs, settings.language)
-        print(f"for a paper: {shown_path(paper)}")
+    if settings.format != "page":
+        file = FORMATS[settings.format](folder, analysis, facts, runs, settings.language)
+        print(f"format={settings.format}: {shown_path(file)}")
 
 
 def report_folder(settings: Report) -> Path:
@@ -93,9 +100,8 @@ def study_facts(settings: Report, how: Composition, runs: Sequence[Run]) -> "Stu
 
 
 def wrong_captions(runs: Sequence[Run], settings: Report) -> "Section | None":
-    """Return the answers that rely on a caption that people graded wrong; None if there is none."""
-    from harness.render import words
-    from harness.render.wrong_captions import wrong_captions
+    """Return the answers that rely on a caption that people graded wrong; None without any."""
+    from harness.render import words, wrong_captions
 
     found = on_wrong_captions(runs, testset_folder(settings.study.testset), settings.judge.label)
     return wrong_captions(found, words(settings.language))
@@ -128,8 +134,7 @@ def suspects(analysis: "Analysis", language: str) -> "RenderableType":
     """Return the verdicts that a person should look at, for the terminal."""
     from rich.console import Group
 
-    from harness.render import words
-    from harness.render.details import suspects
+    from harness.render import suspects, words
     from harness.render.terminal import section
 
     found = suspects(analysis, words(language))
@@ -139,6 +144,8 @@ def suspects(analysis: "Analysis", language: str) -> "RenderableType":
 def suspects_csv(analysis: "Analysis") -> str:
     """Return every suspect verdict as a row."""
     from harness.analysis.results import Suspect
-    from harness.render.tables import csv
+    from harness.render import csv_text
 
-    return csv([field.name for field in fields(Suspect)], [asdict(s) for s in analysis.suspects])
+    return csv_text(
+        [field.name for field in fields(Suspect)], [asdict(s) for s in analysis.suspects]
+    )

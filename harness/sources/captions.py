@@ -8,8 +8,7 @@ from typing import Any
 
 from harness.errors import ConfigError
 from harness.files import write_whole
-from harness.llm.calls import Calls
-from harness.llm.keys import call_key
+from harness.llm import Calls, call_key
 from harness.sources.documents import Box, Figure
 
 BATCH = 8

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import ConfigError, in_language
-from harness.llm.calls import Calls
+from harness.llm import Calls
 from harness.sources.captions import Caption, Captioner
 from harness.sources.charts.caption_text import WORDINGS, caption_of
 from harness.sources.charts.chart import Word, read_chart

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from harness.errors import ConfigError, InputError, pick
-from harness.llm.calls import Calls
+from harness.llm import Calls
 from harness.records import Passage
 from harness.sources.captions import Caption, Captioner, NoCaptioner, captions_of
 from harness.sources.documents import Document

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from harness.errors import ConfigError, EndpointError, in_language
-from harness.llm.calls import Calls
-from harness.llm.chat import Chat, Message, Outcome, Request
+from harness.llm import Calls, Chat, Message, Outcome, Request
 from harness.sources.captions import Caption, Captioner
 from harness.sources.documents import Figure
 
@@ -78,7 +77,7 @@ class VisionCaptioner(Captioner):
 
     def chat(self) -> Chat:
         """Return the model that captions."""
-        from harness.llm.openai_chat import OpenAIChat
+        from harness.llm import OpenAIChat
 
         if not self.model:
             raise ConfigError("captioner=vision needs a model: variant.captioner.model=...")

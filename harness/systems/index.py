@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.errors import EndpointError, InputError, RunError
-from harness.llm import Calls, Embedder, Role
-from harness.llm.calls import Vector
+from harness.llm import Calls, Embedder, Role, Vector
 from harness.records import Floats, Passage
 from harness.systems.system import Bench
 

@@ -32,14 +32,14 @@ def request(number: int) -> Request:
 
 
 async def bare(url: str, requests: Sequence[Request]) -> None:
-    """Send the requests with the openai package alone, on its aiohttp transport."""
-    from openai import AsyncOpenAI, DefaultAioHttpClient
+    """Send the requests with the typed client of the openai package alone."""
+    from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
     client = AsyncOpenAI(
         api_key="none",
         base_url=url,
         max_retries=0,
-        http_client=DefaultAioHttpClient(trust_env=False),
+        http_client=DefaultAsyncHttpxClient(trust_env=False),
     )
     waiting = iter(requests)
 

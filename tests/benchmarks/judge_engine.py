@@ -4,9 +4,9 @@
     python -m tests.benchmarks.judge_engine --only latency faults
 
 48 answers of the article's shape, four metrics: 265 calls. The judge is sent 264, 8 of them by
-design, as a reference is taken apart before it is held against passages; three reverse questions
-about an answer are one call. One goes to the embedder. Never a timed test: the figures depend on
-the machine, and on who else uses it.
+design, as the claims of a reference are needed before they are compared with passages; three
+reverse questions about an answer are one call. One goes to the embedder. Not a timed test: the
+figures depend on the machine, and on what else runs on it.
 """
 
 import argparse
@@ -180,9 +180,9 @@ def faults() -> dict[str, Any]:
 
 
 def kills() -> dict[str, Any]:
-    """Killed at five random points and run again: calls that were asked twice, bytes that differ.
+    """Killed at five random points and run again: calls that were sent twice, bytes that differ.
 
-    A call in flight when its process dies is asked again; nothing else may be.
+    A call in flight when its process is killed is sent again; no other call may be.
     """
     chance = random.Random(7)
     with StubEndpoint(in_good_faith, latency=0.2) as stub, study() as root, study() as other:
@@ -204,7 +204,7 @@ def kills() -> dict[str, Any]:
 
 
 def two() -> dict[str, Any]:
-    """Two processes on one study at once: calls asked twice, bytes that differ."""
+    """Two processes on one study at once: calls sent twice (at most all), bytes that differ."""
     with StubEndpoint(in_good_faith, latency=0.2) as stub, study() as root, study() as other:
         evaluated(other, stub.base_url)
         needed = len(stub.chats)
@@ -212,6 +212,7 @@ def two() -> dict[str, Any]:
         outputs = [process.communicate()[0] for process in both]
         assert [process.returncode for process in both] == [0, 0], outputs
         return {
+            "two_processes_needed": needed,
             "two_processes_repeated": len(stub.chats) - 2 * needed,
             "two_processes_same_parquet": tables(root) == tables(other),
         }

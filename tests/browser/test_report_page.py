@@ -122,7 +122,7 @@ def test_the_keyboard_is_enough(browser: Any, file: Path) -> None:
 
     assert first == "skip"
     assert heading.get_attribute("aria-sort") == "descending"
-    assert page.locator("table.grid tbody th a").first.inner_text() == "q4"
+    assert page.locator("table.grid tbody th a").first.inner_text().startswith("q4")
     assert page.locator("details.question:visible").count() == 1
     opened.context.close()
 

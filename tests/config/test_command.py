@@ -1,4 +1,4 @@
-"""Commands that are interrupted, or read no further."""
+"""How commands end: on Ctrl-C, on a closed pipe, on a misspelt name."""
 
 import os
 import signal
@@ -15,13 +15,13 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and pipes ar
 
 
 def started(*words: str) -> "subprocess.Popen[str]":
-    """Start Python as from a terminal: a job in the background inherits that Ctrl-C is ignored."""
-    heard = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL)"
+    """Start Python as a terminal does: a background job would inherit that Ctrl-C is ignored."""
+    default = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL)"
     return subprocess.Popen(
         [
             sys.executable,
             "-c",
-            f"{heard}; os.execv(sys.executable, sys.argv[1:])",
+            f"{default}; os.execv(sys.executable, sys.argv[1:])",
             sys.executable,
             *words,
         ],
@@ -32,8 +32,8 @@ def started(*words: str) -> "subprocess.Popen[str]":
     )
 
 
-def test_an_interrupted_collection_says_how_to_go_on(study: Study) -> None:
-    """Ctrl-C waits for the answers on their way, then ends in one line with exit code 130."""
+def test_an_interrupted_collection_says_how_to_resume(study: Study) -> None:
+    """Ctrl-C waits for the requests in flight, then ends with one line and exit code 130."""
     running: list[subprocess.Popen[str]] = []
 
     def interrupts(_: Received) -> str:
@@ -52,7 +52,7 @@ def test_an_interrupted_collection_says_how_to_go_on(study: Study) -> None:
 
 
 def ends(tmp_path: Path, body: str) -> "subprocess.Popen[str]":
-    """Start a command that does this."""
+    """Start a command whose body is this code."""
     file = tmp_path / "it.py"
     code = [
         "import threading, time",
@@ -63,8 +63,8 @@ def ends(tmp_path: Path, body: str) -> "subprocess.Popen[str]":
     return started(str(file))
 
 
-def test_who_reads_no_further_hears_nothing(tmp_path: Path) -> None:
-    """`... | head` closes the pipe: no traceback, and the exit code that SIGPIPE gives."""
+def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
+    """`... | head` closes the pipe: no traceback, and the exit code of SIGPIPE."""
     done = ends(tmp_path, "time.sleep(0.2)\nprint('x' * 100_000)")
     assert done.stdout is not None
     assert done.stderr is not None
@@ -75,8 +75,8 @@ def test_who_reads_no_further_hears_nothing(tmp_path: Path) -> None:
     done.stderr.close()
 
 
-def test_what_the_user_left_is_not_waited_for(tmp_path: Path) -> None:
-    """A thread that hangs does not keep the command after its last word."""
+def test_a_hanging_thread_does_not_delay_the_end(tmp_path: Path) -> None:
+    """After Ctrl-C the command ends, whatever its threads are waiting for."""
     hang = "threading.Thread(target=time.sleep, args=(600,)).start()\nraise KeyboardInterrupt"
     done = ends(tmp_path, hang)
     _, said = done.communicate(timeout=30)
@@ -84,10 +84,10 @@ def test_what_the_user_left_is_not_waited_for(tmp_path: Path) -> None:
     assert (done.returncode, said) == (130, "\nbye\n")
 
 
-def test_a_command_in_two_words_is_told() -> None:
-    """A script would take a list of commands and exit code 0 for the work done."""
+def test_a_command_in_two_words_is_an_error() -> None:
+    """`python -m harness evaluate` does nothing, so it must not end with exit code 0."""
     words = [sys.executable, "-m", "harness", "evalute"]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
 
     assert done.returncode == 1
-    assert "such as python -m harness.evaluate" in done.stderr
+    assert "write the command with a dot: python -m harness.evaluate" in done.stderr

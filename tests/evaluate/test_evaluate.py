@@ -250,7 +250,7 @@ class TestBudget:
         done = evaluate("budget.usd=1")
 
         assert done.returncode == 1
-        assert "no price is known for stub; write it into conf/prices.yaml" in done.stderr
+        assert "no price is known for stub; add it to conf/prices.yaml" in done.stderr
         assert stub.chats == []
 
 

@@ -103,6 +103,6 @@ def test_a_window_too_small_for_the_judge(
 
     assert done.returncode == 1
     assert "no usable reply for 3 of 3 cells" in done.stderr
-    assert "but the window holds 64 (context=64)" in done.stderr
+    assert "but the context window holds 64 (context=64)" in done.stderr
     assert stub.chats == []
     assert statuses(study) == ["context_overflow"] * 3

@@ -80,7 +80,7 @@ def test_killed_and_run_again(command: Command, study: Callable[[str], Path]) ->
 
 
 def test_two_at_once(command: Command, study: Callable[[str], Path]) -> None:
-    """Two simultaneous processes on one study write the same tables as one alone."""
+    """Two processes on one study may send a call twice, and write the same tables."""
     with StubEndpoint(in_good_faith, latency=0.05) as stub:
         both, alone = study("both"), study("alone")
         processes = [start(both, stub, "judge.chat.concurrency=4") for _ in range(2)]

@@ -1,4 +1,4 @@
-"""Limits on what is asked anew."""
+"""Limits on calls that are not cached."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +17,7 @@ MakeRequest = Callable[..., Request]
 def test_run_ends_cleanly_and_is_resumed(
     tmp_path: Path, chat_at: MakeChat, ask: MakeRequest
 ) -> None:
-    """With four calls to spend, four of ten are answered; the next run asks the other six."""
+    """With four calls to spend, four of ten are answered; the next run sends the other six."""
     requests = [ask(str(i)) for i in range(10)]
     with StubEndpoint() as stub:
         chat = chat_at(stub, concurrency=2)
@@ -32,22 +32,20 @@ def test_run_ends_cleanly_and_is_resumed(
     assert len(stub.chats) == 10
 
 
-def test_what_is_remembered_costs_nothing(
-    tmp_path: Path, chat_at: MakeChat, ask: MakeRequest
-) -> None:
-    """A budget of nothing answers what is known."""
+def test_cached_calls_cost_nothing(tmp_path: Path, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """With a budget of zero, cached calls are answered."""
     with StubEndpoint() as stub:
         chat = chat_at(stub)
         chat.complete(ask("known"), Calls(tmp_path))
         spent = Calls(tmp_path, budget=Budget(calls=0))
 
         assert chat.complete(ask("known"), spent).text == "ok"
-        with pytest.raises(BudgetError, match=r"budget\.calls=0 is spent; raise it and run again"):
+        with pytest.raises(BudgetError, match=r"budget\.calls=0 is spent; raise it and run"):
             chat.complete(ask("unknown"), spent)
 
 
 def test_tokens_are_those_reported(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
-    """Prompts and replies are counted by the endpoint's own numbers, per model."""
+    """Tokens of prompts and replies are those the endpoint reports, per model."""
     with StubEndpoint(Reply("ok", prompt_tokens=90, completion_tokens=10)) as stub:
         chat_at(stub).complete_all([ask("a"), ask("b"), ask("b")], calls)
 
@@ -74,19 +72,19 @@ def test_each_limit_holds(budget: Budget, message: str) -> None:
 
 
 def test_money_needs_a_price() -> None:
-    """A limit on money without the model's price cannot hold, so it is an error."""
-    with pytest.raises(ConfigError, match=r"no price is known for m; write it into conf/prices"):
+    """A limit on money without the price of the model is an error."""
+    with pytest.raises(ConfigError, match=r"no price is known for m; add it to conf/prices"):
         Budget(usd=1.0).check(Spent(0, {}, 0.0), "m")
 
 
 @pytest.mark.parametrize("limit", [{"tokens": 5000}, {"usd": 1.0}])
-def test_tokens_that_nobody_counts_cannot_be_limited(
+def test_tokens_that_are_not_reported_cannot_be_limited(
     tmp_path: Path, chat_at: MakeChat, ask: MakeRequest, limit: dict[str, float]
 ) -> None:
-    """A server that leaves out `usage` would be asked without end: the first reply ends it."""
+    """A server that omits `usage` would never reach the limit: the first reply ends the run."""
     budget = Budget(prices={"stub": Price(1.0, 1.0)}, **limit)  # type: ignore[arg-type]
     reply = Reply(raw=b'{"choices": [{"message": {"content": "27 m"}}]}')
-    with StubEndpoint(reply) as stub, pytest.raises(ConfigError, match=r"counts no tokens, so"):
+    with StubEndpoint(reply) as stub, pytest.raises(ConfigError, match="reports no token counts"):
         chat_at(stub, concurrency=1).complete_all(
             [ask(str(i)) for i in range(20)], Calls(tmp_path, budget=budget)
         )

@@ -1,4 +1,4 @@
-"""Faults of an endpoint: retried where that helps, and told in one line where it does not."""
+"""Faults of an endpoint: retried where that helps, and one line where it does not."""
 
 import json
 import time
@@ -8,6 +8,7 @@ import pytest
 
 from harness.errors import ContextOverflowError, EndpointError
 from harness.llm import Calls, OpenAIChat, Request
+from harness.llm.concurrency import AnswerTimes
 from harness.llm.failures import read_failure
 from tests.stub_endpoint import Received, Reply, StubEndpoint
 
@@ -59,7 +60,7 @@ LIMITED = Reply(status=429, headers={"Retry-After": "0.1"}, error="slow down")
 def test_passing_fault_is_retried(
     calls: Calls, chat_at: MakeChat, ask: MakeRequest, fault: Reply
 ) -> None:
-    """A fault that passes costs a second request and leaves no trace in the outcome."""
+    """A temporary fault costs a second request and does not show in the outcome."""
     with StubEndpoint([fault, "27 metres"]) as stub:
         completion = chat_at(stub).complete(ask(), calls)
 
@@ -68,7 +69,7 @@ def test_passing_fault_is_retried(
 
 
 def test_spent_quota_is_no_overflow(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
-    """A limit on tokens a day speaks of tokens too, and has nothing to do with the window."""
+    """A limit on tokens a day mentions tokens, and has nothing to do with the context window."""
     quota = Reply(
         status=429, headers={"Retry-After": "9999"}, error="Rate limit exceeded: tokens per day"
     )
@@ -80,7 +81,7 @@ def test_spent_quota_is_no_overflow(calls: Calls, chat_at: MakeChat, ask: MakeRe
 
 
 def test_retry_after_is_honoured(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
-    """The endpoint is left alone for as long as it asks."""
+    """The endpoint gets no request for as long as it asks."""
     with StubEndpoint([LIMITED, "ok"]) as stub:
         chat_at(stub).complete(ask(), calls)
         first, second = stub.chats
@@ -91,10 +92,10 @@ def test_retry_after_is_honoured(calls: Calls, chat_at: MakeChat, ask: MakeReque
 @pytest.mark.parametrize(
     "usage", [{"prompt_tokens": "12"}, {"completion_tokens": [9]}, {"prompt_tokens": 9.5}, {}]
 )
-def test_what_is_no_count_is_none(
+def test_invalid_counts_are_none(
     calls: Calls, chat_at: MakeChat, ask: MakeRequest, usage: dict[str, object]
 ) -> None:
-    """Tokens and reasons that a server tells in a form of its own count as not told."""
+    """Tokens and reasons of another type than the protocol's count as missing."""
     choice = {"message": {"content": "27 metres"}, "finish_reason": {"reason": "stop"}}
     reply = "\ufeff" + json.dumps({"choices": [choice], "usage": usage})
     with StubEndpoint(Reply(raw=reply.encode())) as stub:
@@ -106,7 +107,7 @@ def test_what_is_no_count_is_none(
 
 
 def test_error_that_nests_too_deep(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
-    """It is told as it is."""
+    """An error text that cannot be parsed is shown unchanged."""
     reply = Reply(status=400, raw=b"[" * 100_000)
     with StubEndpoint(reply) as stub, pytest.raises(EndpointError, match=r"HTTP 400: \[\[\["):
         chat_at(stub).complete(ask(), calls)
@@ -122,12 +123,18 @@ def test_retries_are_bounded(calls: Calls, chat_at: MakeChat, ask: MakeRequest) 
 
     assert len(stub.chats) == 3
     assert "\n" not in str(raised.value)
-    for part in (stub.base_url, "(model stub)", "HTTP 500", "out of memory", "run again"):
+    for part in (
+        stub.base_url,
+        "(model stub)",
+        "HTTP 500",
+        "out of memory",
+        "run the same command",
+    ):
         assert part in str(raised.value)
 
 
 def test_failures_are_not_stored(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
-    """What failed is asked again by the next run, and what the failure said is kept nowhere."""
+    """A failed call is sent again by the next run, and the text of the failure is not stored."""
     with StubEndpoint([Reply(status=500), "ok"]) as stub:
         chat = chat_at(stub, retries=0)
         with pytest.raises(EndpointError):
@@ -141,7 +148,7 @@ def test_failures_are_not_stored(calls: Calls, chat_at: MakeChat, ask: MakeReque
 def test_refusals_are_not_retried(
     calls: Calls, chat_at: MakeChat, ask: MakeRequest, status: int
 ) -> None:
-    """What the endpoint will not do, it is not asked again."""
+    """A request that the endpoint refuses is not sent again."""
     with (
         StubEndpoint(Reply(status=status)) as stub,
         pytest.raises(EndpointError, match=f"HTTP {status}: scripted failure"),
@@ -154,10 +161,10 @@ def test_refusals_are_not_retried(
 def test_exhausted_credit_is_not_waited_for(
     calls: Calls, chat_at: MakeChat, ask: MakeRequest
 ) -> None:
-    """A Retry-After of an hour is a quota used up: the run ends at once and says so."""
+    """A Retry-After of an hour is a quota used up: the call ends at once and says so."""
     with (
         StubEndpoint(Reply(status=429, headers={"Retry-After": "3600"})) as stub,
-        pytest.raises(EndpointError, match=r"HTTP 429.*what was answered is kept"),
+        pytest.raises(EndpointError, match=r"HTTP 429.*answers are cached"),
     ):
         chat_at(stub).complete(ask(), calls)
 
@@ -166,20 +173,19 @@ def test_exhausted_credit_is_not_waited_for(
 
 @pytest.fixture
 def long_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An endpoint that is given up stays so for the test."""
+    """An endpoint that is given up is not tried again during the test."""
     monkeypatch.setattr("harness.llm.endpoint.REST_SECONDS", 600.0)
 
 
 @pytest.mark.usefixtures("long_rest")
-def test_nobody_listens(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
-    """An endpoint that is not there is told in one line, with its remedy, after one retry."""
+def test_connection_refused(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """An endpoint that is not there is one line with the remedy, after one retry."""
     with StubEndpoint() as stub:
         pass
     outcomes = chat_at(stub, concurrency=4).complete_all([ask(str(i)) for i in range(40)], calls)
 
     assert {str(outcome) for outcome in outcomes} == {
-        f"{stub.base_url} (model stub): nobody listens there;"
-        " start the server, or set base_url to where it is"
+        f"{stub.base_url} (model stub): connection refused; start the server, or correct base_url"
     }
     assert calls.sent <= 2 * 7
 
@@ -188,7 +194,7 @@ def test_nobody_listens(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> No
 def test_wrong_key_is_not_tried_a_thousand_times(
     calls: Calls, chat_at: MakeChat, ask: MakeRequest
 ) -> None:
-    """After a refusal that would meet every other call too, the rest fail unsent."""
+    """After a refusal that would meet every other call too, the rest fail without being sent."""
     with StubEndpoint(Reply(status=401, error="bad key")) as stub:
         chat = chat_at(stub, concurrency=4)
         outcomes = chat.complete_all([ask(str(i)) for i in range(200)], calls)
@@ -199,7 +205,7 @@ def test_wrong_key_is_not_tried_a_thousand_times(
 
 @pytest.mark.usefixtures("long_rest")
 def test_endpoint_that_dies_is_given_up(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
-    """Case H09: after a few calls in a row that failed for good, the rest fail unsent."""
+    """After a few calls in a row that failed, the rest fail without being sent."""
 
     def script(received: Received) -> Reply:
         alive = len(stub.chats) <= 2
@@ -214,17 +220,17 @@ def test_endpoint_that_dies_is_given_up(calls: Calls, chat_at: MakeChat, ask: Ma
     assert calls.size().calls == {"chat stub": 2}
 
 
-def test_who_asks_everybody_for_patience_is_given_up(
+def test_endpoint_that_refuses_all_requests_is_given_up(
     calls: Calls, chat_at: MakeChat, ask: MakeRequest, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The calls under way wait it out, once told; those after them rest."""
+    """The calls in flight retry, with one warning; those after them fail without being sent."""
     with StubEndpoint(Reply(status=429, error="slow down")) as stub:
         chat = chat_at(stub, concurrency=1, retries=1, backoff=0.001)
         outcomes = chat.complete_all([ask(str(i)) for i in range(20)], calls)
 
     assert all(isinstance(outcome, EndpointError) for outcome in outcomes)
-    assert len(stub.chats) <= 12  # where waiting it out takes five
-    assert caplog.text.count("keeps answering HTTP 429: slow down; waiting for it") == 1
+    assert len(stub.chats) <= 12  # five attempts for each call in flight
+    assert caplog.text.count("keeps answering HTTP 429: slow down; waiting") == 1
 
 
 def test_given_up_endpoint_gets_another_chance(
@@ -241,7 +247,7 @@ def test_given_up_endpoint_gets_another_chance(
 
 
 def test_deadline_holds_over_all_tries(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
-    """Case H07: a server that hangs costs the deadline and no more, and each try is counted."""
+    """A server that hangs costs the deadline and no more, and each attempt is counted."""
     with StubEndpoint(Reply(hang=True)) as stub:
         chat = chat_at(stub, timeout=0.4, deadline=1.0)
         started = time.perf_counter()
@@ -250,31 +256,93 @@ def test_deadline_holds_over_all_tries(calls: Calls, chat_at: MakeChat, ask: Mak
         seconds = time.perf_counter() - started
 
     assert 1.0 <= seconds < 20.0
-    assert calls.sent in (2, 3)  # on a busy machine a try may end late
+    assert calls.sent in (2, 3)  # on a busy machine an attempt may end late
 
 
 def test_hang_is_tried_again(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
-    """A request that hangs is asked anew, and the second try answers."""
+    """A request that hangs is sent again, and the second attempt is answered."""
     with StubEndpoint([Reply(hang=True), "ok"]) as stub:
         assert chat_at(stub, timeout=0.4).complete(ask(), calls).text == "ok"
 
 
-def test_queueing_is_not_held_against_a_call(
+def test_a_long_queue_causes_no_time_out(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+    """A server with one slot and 80 waiting calls, 4 s of work with a time-out of 3 s."""
+    with StubEndpoint("ok", latency=0.05, slots=1) as stub:
+        chat = chat_at(stub, concurrency=80, timeout=3.0, retries=0)
+        outcomes = chat.complete_all([ask(str(i)) for i in range(80)], calls)
+
+    assert [getattr(outcome, "text", outcome) for outcome in outcomes] == ["ok"] * 80
+    assert calls.sent == 80
+    assert stub.most_at_once == 1
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An attempt gets a tenth of a second once twenty calls are answered."""
+    monkeypatch.setattr(AnswerTimes, "TIMES", 0.0)
+    monkeypatch.setattr("harness.llm.endpoint.LEAST_SECONDS", 0.1)
+    monkeypatch.setattr("harness.llm.endpoint.LOOK_SECONDS", 0.02)
+
+
+@pytest.mark.usefixtures("quick")
+def test_hanging_requests_do_not_cost_the_whole_time_out(
     calls: Calls, chat_at: MakeChat, ask: MakeRequest
 ) -> None:
-    """A server of one slot keeps calls waiting far beyond the time-out: none fails."""
-    with StubEndpoint("ok", latency=0.1, slots=1) as stub:
-        chat = chat_at(stub, concurrency=16, timeout=1.0, retries=0)
-        outcomes = chat.complete_all([ask(str(i)) for i in range(16)], calls)
+    """Of 60 calls three hang at first, two of them sent before anything is known: all answer."""
+    hung: set[str] = set()
 
-    assert [getattr(outcome, "text", outcome) for outcome in outcomes] == ["ok"] * 16
-    assert calls.sent == 16
+    def script(received: Received) -> Reply:
+        hangs = received.prompt in ("0", "1", "40") and received.prompt not in hung
+        hung.add(received.prompt)
+        return Reply("ok", hang=hangs)
+
+    with StubEndpoint(script) as stub:  # an hour is longer than any test runs
+        chat = chat_at(stub, timeout=3600.0, deadline=14400.0)
+        outcomes = chat.complete_all([ask(str(i)) for i in range(60)], calls)
+
+    assert [getattr(outcome, "text", outcome) for outcome in outcomes] == ["ok"] * 60
+    assert calls.sent >= 63
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_longer_call_of_another_kind_is_answered(
+    calls: Calls, chat_at: MakeChat, ask: MakeRequest
+) -> None:
+    """After 30 labels a call that takes many times longer is cut off, retried and answered."""
+
+    def script(received: Received) -> Reply:
+        return Reply("ok", delay=0.5 if received.prompt == "long" else 0.0)
+
+    with StubEndpoint(script) as stub:
+        chat = chat_at(stub, concurrency=2)
+        chat.complete_all([ask(str(i)) for i in range(30)], calls)
+        assert chat.complete(ask("long"), calls).text == "ok"
+
+    assert calls.sent >= 32
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_last_attempt_has_the_whole_time_out(
+    calls: Calls, chat_at: MakeChat, ask: MakeRequest
+) -> None:
+    """A call that never answers is cut off early except for the last time."""
+
+    def script(received: Received) -> Reply:
+        return Reply("ok", hang=received.prompt == "lost")
+
+    with StubEndpoint(script) as stub:
+        chat = chat_at(stub, concurrency=2, retries=1, timeout=0.6)
+        chat.complete_all([ask(str(i)) for i in range(30)], calls)
+        with pytest.raises(EndpointError, match=r"no reply within 0\.6 s"):
+            chat.complete(ask("lost"), calls)
+
+    assert calls.sent >= 32
 
 
 def test_throttling_lowers_concurrency_and_success_raises_it(
     calls: Calls, chat_at: MakeChat, ask: MakeRequest
 ) -> None:
-    """An endpoint that takes two at a time answers all, and is not stormed."""
+    """An endpoint that accepts two at a time answers all, and is not flooded."""
 
     def script(received: Received) -> Reply:
         over = stub.serving > 2
@@ -291,7 +359,7 @@ def test_throttling_lowers_concurrency_and_success_raises_it(
 def test_key_comes_from_the_named_variable_and_goes_nowhere_else(
     calls: Calls, chat_at: MakeChat, ask: MakeRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The key is sent to the endpoint, and an error that quotes it has it struck out."""
+    """The key is sent to the endpoint, and an error that quotes it has it masked."""
     monkeypatch.setenv("MY_KEY", "sk-secret-123")
     refusal = Reply(status=401, error="Incorrect API key provided: sk-secret-123")
     with StubEndpoint(refusal) as stub:
@@ -311,12 +379,12 @@ def test_absent_key_is_fine_for_a_local_server(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """A server that wants no key is sent a stand-in, with a warning where one was meant."""
+    """A server without a key gets a placeholder, with a warning where a key was configured."""
     monkeypatch.delenv("ABSENT_KEY", raising=False)
     with StubEndpoint() as stub:
         chat_at(stub, api_key_env="ABSENT_KEY").complete(ask(), calls)
 
-    assert f"ABSENT_KEY is not set: {stub.base_url} is sent no key" in caplog.text
+    assert f"ABSENT_KEY is not set: no key is sent to {stub.base_url}" in caplog.text
 
     assert stub.chats[0].headers["authorization"] == "Bearer none"
 
@@ -335,7 +403,7 @@ def test_absent_key_is_fine_for_a_local_server(
 def test_servers_say_it_in_several_places(
     calls: Calls, chat_at: MakeChat, ask: MakeRequest, error: object
 ) -> None:
-    """An error is told in the server's own words, wherever it puts them."""
+    """An error shows the server's own words, wherever it puts them."""
     reply = Reply(status=400, raw=json.dumps(error).encode())
     with (
         StubEndpoint(reply) as stub,
@@ -344,6 +412,6 @@ def test_servers_say_it_in_several_places(
         chat_at(stub).complete(ask(), calls)
 
 
-def test_a_bug_is_no_failure_of_the_endpoint() -> None:
+def test_a_bug_is_not_a_failure_of_the_endpoint() -> None:
     """An error of our own keeps its traceback, and is not retried."""
     assert read_failure(ZeroDivisionError(), seconds=1.0) is None

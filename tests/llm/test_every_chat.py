@@ -12,8 +12,16 @@ import pytest
 from omegaconf import OmegaConf
 
 from harness.errors import EndpointError
-from harness.llm import CHATS, Calls, Chat, LlamaCppChat, OpenAIChat, Request, llamacpp_chat
-from harness.llm.remote_chat import RemoteChat
+from harness.llm import (
+    CHATS,
+    Calls,
+    Chat,
+    LlamaCppChat,
+    OpenAIChat,
+    RemoteChat,
+    Request,
+    llamacpp_chat,
+)
 from tests.stub_endpoint import Received, Reply, StubEndpoint
 
 each_chat = pytest.mark.parametrize("kind", CHATS.values(), ids=CHATS)
@@ -29,7 +37,7 @@ def at(kind: type[Chat], stub: StubEndpoint, **given: object) -> RemoteChat:
 
 
 def reached(kind: type[Chat], stub: StubEndpoint) -> dict[str, object]:
-    """What leads a chat model to the stub; llama.cpp is as if it had loaded this file there."""
+    """Return what points a chat model to the stub, as if llama.cpp had loaded this file there."""
     if kind is LlamaCppChat:
         content = sha256(Path(__file__).read_bytes()).hexdigest()
         server = SimpleNamespace(listening_address=stub.url)
@@ -48,7 +56,7 @@ def test_hydra_can_fill_it(kind: type[Chat]) -> None:
 
 @each_chat
 def test_it_answers_and_remembers(kind: type[Chat], calls: Calls, ask: MakeRequest) -> None:
-    """A reply comes back whole, and the second time from memory."""
+    """A reply is returned complete, and the second time from the cache."""
     with StubEndpoint("燈塔高 27 公尺") as stub:
         chat = at(kind, stub)
         first = chat.complete(ask(), calls)
@@ -61,7 +69,7 @@ def test_it_answers_and_remembers(kind: type[Chat], calls: Calls, ask: MakeReque
 
 @each_chat
 def test_identity_is_json(kind: type[Chat]) -> None:
-    """What a key is made of can be written down as it is, and holds no secret's name."""
+    """The identity is plain JSON and does not hold the name of a secret."""
     with StubEndpoint() as stub:
         identity = at(kind, stub, api_key_env="MY_KEY").identity()
 
@@ -76,7 +84,7 @@ def test_identity_is_json(kind: type[Chat]) -> None:
 def test_sampling_is_in_the_key_and_on_the_wire(
     kind: type[Chat], calls: Calls, ask: MakeRequest, changed: dict[str, Any]
 ) -> None:
-    """Each sampling parameter makes another call, and another request."""
+    """Each sampling parameter changes the key and the request."""
     with StubEndpoint() as stub:
         for chat in (at(kind, stub), at(kind, stub, **changed)):
             chat.complete(ask(), calls)
@@ -98,7 +106,7 @@ def test_images_are_sent(kind: type[Chat], calls: Calls, ask: MakeRequest) -> No
 
 @each_chat
 def test_failures_name_address_and_model(kind: type[Chat], calls: Calls, ask: MakeRequest) -> None:
-    """What went wrong is told in one line with where and what to do, and is not stored."""
+    """A failure is one line with the address and the remedy, and is not cached."""
     with StubEndpoint(Reply(status=500)) as stub:
         chat = at(kind, stub, retries=1)
         (outcome,) = chat.complete_all([ask()], calls)
@@ -111,7 +119,7 @@ def test_failures_name_address_and_model(kind: type[Chat], calls: Calls, ask: Ma
 
 @each_chat
 def test_dead_endpoint_is_a_failure(kind: type[Chat], calls: Calls, ask: MakeRequest) -> None:
-    """Where nobody listens, every request comes back as a failure with the remedy."""
+    """Where the connection is refused, every request is a failure with the remedy."""
     with StubEndpoint() as stub:
         pass
     outcomes = at(kind, stub).complete_all([ask("a"), ask("b")], calls)
@@ -128,7 +136,7 @@ def test_label_is_short(kind: type[Chat]) -> None:
 
 @each_chat
 def test_schema_reaches_the_endpoint(kind: type[Chat], calls: Calls, ask: MakeRequest) -> None:
-    """The reply's schema is on the wire, and another schema is another call."""
+    """The schema of the reply is sent, and another schema is another call."""
     schemas: list[dict[str, object]] = [
         {"type": "object", "title": "first"},
         {"type": "object", "title": "second"},
@@ -146,7 +154,7 @@ def test_schema_reaches_the_endpoint(kind: type[Chat], calls: Calls, ask: MakeRe
 
 @each_chat
 def test_samples_are_drawn_apart(kind: type[Chat], calls: Calls, ask: MakeRequest) -> None:
-    """Each sample of a prompt that is asked by itself has its own seed, and is warm enough."""
+    """Each sample that is sent separately has its own seed and the temperature it needs."""
     with StubEndpoint() as stub:
         chat = at(kind, stub, seed=7)
         for sample in (0, 2):

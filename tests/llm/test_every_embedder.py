@@ -17,7 +17,7 @@ TEXTS = ["燈塔高27公尺", "The lighthouse is 27 metres high.", "燈塔高27�
 
 @pytest.fixture(params=EMBEDDERS.values(), ids=list(EMBEDDERS))
 def embedder(request: pytest.FixtureRequest) -> Iterator[Embedder]:
-    """Each embedder, configured as Hydra does, with a stub behind it if it wants a server."""
+    """Each embedder, configured as Hydra does, with a stub where it needs a server."""
     with StubEndpoint() as stub:
         places = {"base_url": stub.base_url, "model": "multilingual-e5-base"}
         names = {field.name for field in fields(request.param)}
@@ -44,7 +44,7 @@ def test_a_row_a_text(embedder: Embedder, calls: Calls) -> None:
 
 
 def test_remembered_to_the_bit(embedder: Embedder, calls: Calls) -> None:
-    """A vector from memory equals the one that was worked out."""
+    """A vector from the cache equals the one that was computed."""
     first = embedder.embed(TEXTS, Role.QUERY, calls)
     before = calls.remembered
     second = embedder.embed(TEXTS, Role.QUERY, calls)
@@ -53,7 +53,7 @@ def test_remembered_to_the_bit(embedder: Embedder, calls: Calls) -> None:
     assert calls.remembered - before == len(set(TEXTS))
 
 
-def test_company_changes_nothing(embedder: Embedder, tmp_path: Path) -> None:
+def test_other_texts_change_nothing(embedder: Embedder, tmp_path: Path) -> None:
     """A text's vector does not depend on the texts beside it or on their order."""
     forward = embedder.embed(TEXTS, Role.PASSAGE, Calls(tmp_path / "a"))
     backward = embedder.embed(TEXTS[::-1], Role.PASSAGE, Calls(tmp_path / "b"))
@@ -61,8 +61,8 @@ def test_company_changes_nothing(embedder: Embedder, tmp_path: Path) -> None:
     np.testing.assert_array_equal(forward, backward[::-1])
 
 
-def test_roles_are_told_apart(embedder: Embedder, calls: Calls) -> None:
-    """A question and a passage of the same words are embedded each in its own form."""
+def test_roles_have_different_vectors(embedder: Embedder, calls: Calls) -> None:
+    """A question and a passage with the same words have different vectors."""
     query = embedder.embed(TEXTS[:1], Role.QUERY, calls)
     passage = embedder.embed(TEXTS[:1], Role.PASSAGE, calls)
 
@@ -75,7 +75,7 @@ def test_nothing_to_embed(embedder: Embedder, calls: Calls) -> None:
 
 
 def test_identity_is_json(embedder: Embedder) -> None:
-    """What a key is made of can be written down as it is."""
+    """The identity is plain JSON."""
     assert json.loads(json.dumps(embedder.identity())) == embedder.identity()
 
 

@@ -1,4 +1,4 @@
-"""llama.cpp in this process, with real if tiny weights."""
+"""llama.cpp in this process, with real but tiny weights."""
 
 import hashlib
 import os
@@ -44,7 +44,7 @@ def test_it_answers_with_counts_and_remembers(
 
 
 def test_a_reply_does_not_depend_on_what_was_asked_before(weights: Path, ask: MakeRequest) -> None:
-    """Without prompt cache and with one slot, order changes nothing at temperature 0."""
+    """Without prompt cache and with one slot, the order of requests changes nothing."""
     chat, texts = chat_with(weights), ["one", "one two", "three", "one two four"]
     replies = [
         {text: chat.complete(ask(text), Calls(None)).text for text in order}
@@ -69,7 +69,7 @@ def test_a_schema_is_enforced(weights: Path, ask: MakeRequest) -> None:
 
 
 def test_a_string_of_a_schema_ends(weights: Path, ask: MakeRequest) -> None:
-    """A string without a length would go on for ever: the schema that is sent has one."""
+    """A string without a maximum length might never end: the schema that is sent has one."""
     schema = {"type": "object", "properties": {"a": {"type": "string", "maxLength": 3}}}
     reply = chat_with(weights, max_tokens=60).complete(ask("?", schema=schema), Calls(None))
 
@@ -79,7 +79,7 @@ def test_a_string_of_a_schema_ends(weights: Path, ask: MakeRequest) -> None:
 def test_a_prompt_beyond_the_window_is_refused_by_the_server_too(
     weights: Path, ask: MakeRequest
 ) -> None:
-    """A token a byte is more than any estimate: the server's refusal becomes the overflow."""
+    """A token per byte is more than any estimate: the server's refusal becomes an overflow."""
     with pytest.raises(ContextOverflowError, match=r"window|context"):
         chat_with(weights).complete(ask("lighthouse " * 60), Calls(None))
 
@@ -99,7 +99,7 @@ def test_weights_count_by_their_content(weights: Path, tmp_path: Path) -> None:
 def test_weights_that_take_another_file_s_place_answer_for_themselves(
     weights: Path, tmp_path: Path, ask: MakeRequest
 ) -> None:
-    """In one process, under one path: a later model loads what lies there now."""
+    """In one process, under one path: a later model loads the file that is there now."""
     file, other = tmp_path / "model.gguf", write_tiny_gguf(tmp_path / "other.gguf", seed=1)
     file.write_bytes(weights.read_bytes())
     old = chat_with(file).complete(ask("2+2?"), Calls(None)).text
@@ -112,7 +112,7 @@ def test_weights_that_take_another_file_s_place_answer_for_themselves(
 def test_weights_may_not_change_under_a_model(
     weights: Path, tmp_path: Path, calls: Calls, ask: MakeRequest
 ) -> None:
-    """Once a model has said what it is, other bytes are refused and nothing is remembered."""
+    """Once a model has read its weights, other bytes are refused and nothing is cached."""
     file = tmp_path / "model.gguf"
     file.write_bytes(weights.read_bytes())
     chat = chat_with(file)
@@ -126,10 +126,10 @@ def test_weights_may_not_change_under_a_model(
     assert calls.size().calls == {}
 
 
-def test_weights_replaced_while_they_are_loaded_serve_nobody(
+def test_weights_replaced_while_they_are_loaded_are_not_used(
     weights: Path, tmp_path: Path, calls: Calls, ask: MakeRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was loaded in the meantime is not kept as the model that was hashed."""
+    """The file loaded in the meantime is not used as the model that was hashed."""
     file, other = tmp_path / "model.gguf", write_tiny_gguf(tmp_path / "other.gguf", seed=1)
     file.write_bytes(weights.read_bytes())
     start = llamacpp_chat._start
@@ -150,14 +150,14 @@ def test_weights_replaced_while_they_are_loaded_serve_nobody(
 def test_a_reply_that_the_window_cuts_is_not_kept(
     weights: Path, calls: Calls, ask: MakeRequest, context: int
 ) -> None:
-    """The weights know 512 tokens, whatever `context` says; nothing else bounds the reply."""
-    with pytest.raises(ContextOverflowError, match="the reply reached the end of the window"):
+    """The weights have a window of 512 tokens, whatever `context` says; nothing else ends it."""
+    with pytest.raises(ContextOverflowError, match="the reply reached the end of the context w"):
         chat_with(weights, max_tokens=None, context=context).complete(ask("2+2?"), calls)
     assert calls.size().calls == {}
 
 
 def test_extra_may_bound_the_reply_too(weights: Path, calls: Calls, ask: MakeRequest) -> None:
-    """llama.cpp's own name for the room is as good as `max_tokens`."""
+    """llama.cpp's own name for `max_tokens` limits the reply too."""
     chat = chat_with(weights, max_tokens=None, extra={"n_predict": 5})
     reply = chat.complete(ask("2+2?"), calls)
 
@@ -165,17 +165,17 @@ def test_extra_may_bound_the_reply_too(weights: Path, calls: Calls, ask: MakeReq
 
 
 def test_calls_keep_the_keys_of_the_recording_that_is_shipped() -> None:
-    """What the demo replays was recorded under these entries and no others."""
+    """The demo was recorded under these entries and no others."""
     chat = LlamaCppChat(model_path=__file__, max_tokens=256)
     names = "protocol weights package threads structured temperature top_p seed max_tokens extra"
     assert list(chat.identity()) == names.split()
 
 
 def test_what_is_missing_is_named(tmp_path: Path, ask: MakeRequest) -> None:
-    """No path, no file, a base_url, a file that is no model: one line each."""
+    """No path, no file, a base_url, a file that is not a model: one line each."""
     with pytest.raises(ConfigError, match="set model_path="):
         LlamaCppChat().identity()
-    with pytest.raises(ConfigError, match=r"no file .*nowhere\.gguf"):
+    with pytest.raises(ConfigError, match=r"file not found: .*nowhere\.gguf"):
         chat_with(tmp_path / "nowhere.gguf").identity()
     with pytest.raises(ConfigError, match="use chat=openai"):
         LlamaCppChat(base_url="http://127.0.0.1:8080")

@@ -21,7 +21,7 @@ def stub() -> Iterator[StubEndpoint]:
 def test_settings_stand_where_ollama_reads_them(
     stub: StubEndpoint, calls: Calls, ask: MakeRequest
 ) -> None:
-    """Case H10: seed, temperature and num_ctx are options; the schema is the format."""
+    """Seed, temperature and num_ctx are options; the schema is the format."""
     chat = OllamaChat(base_url=stub.url, model="qwen3:4b", seed=7, context=4096, max_tokens=64)
 
     assert chat.complete(ask("q", schema=SCHEMA), calls).text == "27 metres"
@@ -38,7 +38,7 @@ def test_settings_stand_where_ollama_reads_them(
 
 
 def test_identity_is_the_digest(stub: StubEndpoint) -> None:
-    """The weights' digest stands for the model, wherever it is served, and is asked once."""
+    """The digest of the weights identifies the model on any server, and is requested once."""
     chat = OllamaChat(base_url=stub.url, model="qwen3:4b")
 
     assert chat.identity()["digest"] == "abc"
@@ -47,7 +47,7 @@ def test_identity_is_the_digest(stub: StubEndpoint) -> None:
 
 
 def test_other_weights_under_the_name_are_another_call(ask: MakeRequest) -> None:
-    """A model that was pulled anew answers its own calls, not those of its predecessor."""
+    """Other weights under the same name do not use the cached calls of the former ones."""
     keys = set()
     for digest in ("old", "new"):
         with StubEndpoint(models=["m:latest"], digest=digest) as stub:
@@ -57,12 +57,12 @@ def test_other_weights_under_the_name_are_another_call(ask: MakeRequest) -> None
 
 
 def test_tag_may_be_left_out(stub: StubEndpoint) -> None:
-    """A model without a tag is the one that is tagged latest."""
+    """A model without a tag is the one tagged latest."""
     assert OllamaChat(base_url=stub.url, model="llava").identity()["digest"] == "abc"
 
 
 def test_model_that_is_not_there(stub: StubEndpoint, calls: Calls, ask: MakeRequest) -> None:
-    """A missing model comes back as a failure that says how to get it and what there is."""
+    """A missing model is a failure that says how to install it and which models there are."""
     (outcome,) = OllamaChat(base_url=stub.url, model="gemma").complete_all([ask()], calls)
 
     assert isinstance(outcome, EndpointError)
@@ -72,7 +72,7 @@ def test_model_that_is_not_there(stub: StubEndpoint, calls: Calls, ask: MakeRequ
 
 
 def test_reply_is_read(calls: Calls, ask: MakeRequest) -> None:
-    """Reasoning, finish reason and token counts have other names here."""
+    """Reasoning, finish reason and token counts have other names in this protocol."""
     reply = Reply(content="", reasoning="hm", finish_reason="length", prompt_tokens=20)
     with StubEndpoint(reply) as stub:
         completion = OllamaChat(base_url=stub.url, model="stub").complete(ask(), calls)
@@ -82,7 +82,7 @@ def test_reply_is_read(calls: Calls, ask: MakeRequest) -> None:
 
 
 def test_images_are_bare_base64(stub: StubEndpoint, calls: Calls) -> None:
-    """An image stands beside the content, without the `data:` of the other protocol."""
+    """An image is beside the content, without the `data:` of the other protocol."""
     request = Request((Message("user", "What?", (b"\x89PNG",)),))
     OllamaChat(base_url=stub.url, model="llava").complete(request, calls)
 
@@ -90,10 +90,10 @@ def test_images_are_bare_base64(stub: StubEndpoint, calls: Calls) -> None:
 
 
 class TestDeclaredDigest:
-    """`digest=` says which weights are meant, so that the server need not."""
+    """`digest=` says which weights are meant, so that no server is needed."""
 
     def test_replays_without_a_server(self, calls: Calls, ask: MakeRequest) -> None:
-        """What those weights answered is found, and what they did not is a failure."""
+        """Cached replies of those weights are found, and any other request is a failure."""
         with StubEndpoint("27 metres", models=["m:latest"], digest="abc") as stub:
             OllamaChat(base_url=stub.url, model="m").complete(ask("q"), calls)
 
@@ -106,7 +106,7 @@ class TestDeclaredDigest:
     def test_other_weights_are_not_asked(
         self, stub: StubEndpoint, calls: Calls, ask: MakeRequest
     ) -> None:
-        """A server that has other weights gets no question, and both digests are named."""
+        """A server that has other weights gets no request, and both digests are named."""
         chat = OllamaChat(base_url=stub.url, model="llava", digest="feed")
         (outcome,) = chat.complete_all([ask()], calls)
 
@@ -117,14 +117,14 @@ class TestDeclaredDigest:
     def test_the_same_weights_are_asked(
         self, stub: StubEndpoint, calls: Calls, ask: MakeRequest
     ) -> None:
-        """Where the server has them, declaring them changes neither reply nor key."""
+        """Where the server has those weights, the digest changes neither reply nor key."""
         declared = OllamaChat(base_url=stub.url, model="llava", digest="abc")
         plain = OllamaChat(base_url=stub.url, model="llava")
 
         assert declared.complete(ask(), calls).text == "27 metres"
         assert declared.key(ask()) == plain.key(ask())
 
-    def test_is_named_where_nobody_answers(self, ask: MakeRequest) -> None:
-        """Without it a server that is away is an error that names this way out."""
+    def test_is_named_where_the_server_is_away(self, ask: MakeRequest) -> None:
+        """Without it, a server that cannot be reached is an error that mentions `digest=`."""
         with pytest.raises(EndpointError, match=r"start the server.* set digest= beside model="):
             OllamaChat(base_url="http://127.0.0.1:9", model="m", backoff=0.01).key(ask())

@@ -9,7 +9,7 @@ PARAGRAPH = (
 
 
 def test_chinese_counts_a_token_a_character() -> None:
-    """Case E07: 3,200 Chinese characters are at least 3,200 tokens, and not 800."""
+    """3,200 Chinese characters are at least 3,200 tokens, and not 800."""
     assert estimate_tokens("麻疹" * 1600) >= 3200
 
 
@@ -17,7 +17,7 @@ def test_chinese_counts_a_token_a_character() -> None:
     "text", ["霧日最多為四月", "デング熱の報告数", "홍역 환자", "１９３１年", "𠮷野家"]
 )
 def test_every_east_asian_script_counts_in_full(text: str) -> None:
-    """Kana, Hangul, full-width digits and rare ideographs count a token a character too."""
+    """Kana, Hangul, full-width digits and rare ideographs count one token a character too."""
     assert estimate_tokens(text) >= len(text.replace(" ", ""))
 
 
@@ -32,16 +32,16 @@ def test_fewest_is_below_what_real_tokenizers_need() -> None:
 
 
 def test_fewest_for_chinese_is_under_half_a_token_a_character() -> None:
-    """The tightest tokenizers pack two characters in a token now and then."""
+    """Some tokenizers pack two characters in a token: the lower bound allows for it."""
     assert fewest_tokens("麻疹" * 50) == 40
 
 
 def test_bounds_are_in_order() -> None:
-    """No text has more tokens at the least than it is estimated to have."""
+    """The lower bound never exceeds the estimate."""
     for text in ("", "  \n", PARAGRAPH, "麻疹 27 例", "{'a': [1, 2]}", "\ud83d", "x" * 400):
         assert fewest_tokens(text) <= estimate_tokens(text)
 
 
 def test_empty_text() -> None:
-    """Nothing takes no tokens."""
+    """An empty text has no tokens."""
     assert estimate_tokens("") == 0

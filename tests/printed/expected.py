@@ -10,9 +10,8 @@ import pandas as pd
 
 from tests.printed import statistics as s
 from tests.printed.facts import METRICS, RIGHT, UNTESTED, Contrast, Facts, as_array, deltas
-from tests.printed.printed import Number
 
-SATURATED = 0.8
+Number = float | int | None
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ class Expected:
     """The study's numbers."""
 
     def __init__(self, facts: Facts, read_as: Sequence[tuple[str, str]]) -> None:
-        """Begin with the files, and with which run of each contrast the report calls left."""
+        """Begin with the files, and with the run of each contrast that the report calls left."""
         self.facts = facts
         self.read_as = read_as
         pairs = {frozenset((one.left, one.right)) for one in facts.contrasts}
@@ -130,7 +129,7 @@ class Expected:
 
     @property
     def trusted_measures(self) -> list[str]:
-        """The metrics that judge answers; the rule that grades is not held against itself."""
+        """The metrics that judge answers; the rule that grades is not compared with itself."""
         own = {RIGHT} if self.graded_by == "grade" else {RIGHT, "answer_match"}
         return [
             m
@@ -352,3 +351,31 @@ def bounds(left: pd.Series, right: pd.Series, lower_is_better: bool, bounded: bo
     worst = right.fillna(low) - left.fillna(high)
     best = right.fillna(high) - left.fillna(low)
     return float(worst.mean()), float(best.mean())
+
+
+def corners_of(found: Expected, first: str, second: str) -> list[str]:
+    """Return the runs at (left, left), (right, left), (left, right), (right, right)."""
+    factors = [text.split(" ", 1)[0] for text in (first, second)]
+    values = [text.split(" ", 1)[1].split(" -> ") for text in (first, second)]
+
+    def setting(run: str, factor: str) -> str:
+        settings = found.facts.settings(run)
+        return str({**settings["choices"], **settings["leaves"]}[factor])
+
+    def fits(run: str, wanted: tuple[str, str]) -> bool:
+        return all(setting(run, f) == v for f, v in zip(factors, wanted, strict=True))
+
+    for base in found.facts.runs:
+        corners = [base]
+        for wanted in ((1, 0), (0, 1), (1, 1)):
+            ends = (values[0][wanted[0]], values[1][wanted[1]])
+            apart = {f for f, at in zip(factors, wanted, strict=True) if at}
+            near = [
+                run
+                for run in found.facts.runs
+                if fits(run, ends) and set(found.facts.differing(base, run)) == apart
+            ]
+            corners += near[:1]
+        if fits(base, (values[0][0], values[1][0])) and len(corners) == 4:
+            return corners
+    raise AssertionError(f"no square of {first} and {second}")

@@ -1,4 +1,4 @@
-"""The CSV tables, held against the same numbers to the last digit."""
+"""The CSV tables, compared with the same numbers to the last digit."""
 
 import json
 import math
@@ -9,10 +9,8 @@ from typing import Any
 import pandas as pd
 
 from tests.printed import statistics as s
-from tests.printed.expected import Expected
+from tests.printed.expected import Expected, Number, corners_of
 from tests.printed.facts import METRICS, as_array
-from tests.printed.printed import Number
-from tests.printed.tables import corners_of, of_difference
 
 
 def same(cell: Any, value: Number) -> bool:
@@ -65,8 +63,7 @@ def trust(row: dict[str, Any], found: Expected) -> None:
 
 def contrasts(row: dict[str, Any], found: Expected) -> None:
     told = found.difference(row["left"], row["right"], row["metric"])
-    of = of_difference(told)
-    won, ties, lost = of["W/T/L"]
+    won, ties, lost = (len(told.questions(sign)) for sign in (1, 0, -1))
     changes = found.facts.passage_changes(row["left"], row["right"])
     check_row(
         row,
@@ -82,6 +79,11 @@ def contrasts(row: dict[str, Any], found: Expected) -> None:
             **{kind: changes[kind] for kind in ("same", "reordered", "changed", "unknown")},
         },
     )
+    if not pd.isna(row["mcnemar_p"]):
+        assert told.whole
+        p = s.mcnemar_p(as_array(told.paired))
+        floor = min(1.0, 2.0 ** (1 - won - lost))
+        check_row(row, {"mcnemar_p": p, "mcnemar_floor": floor, "discordant": won + lost})
     assert json.loads(row["won"]) == told.questions(1)
     assert json.loads(row["lost"]) == told.questions(-1)
     dropped = ("dropped_left", "dropped_right", "dropped_both")

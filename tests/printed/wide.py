@@ -57,7 +57,7 @@ QUESTIONS = [
 
 
 def passages(run: str, question: str) -> tuple[Passage, ...]:
-    """Return what a run retrieved: the quotes stand at ranks that its index decides."""
+    """Return what a run retrieved: its index decides the ranks of the quotes."""
     contents, k, _ = RUNS[run]
     texts = [
         f"{contents} {question} {n}: of the sea, the fog and the keepers' cats." for n in range(9)
@@ -145,7 +145,7 @@ def scores(run: str, row: Response) -> list[Score]:
 
 
 def suspicious(run: str) -> list[Verdict]:
-    """Return a judge's rows of which one denies a claim that stands in the second passage."""
+    """Return a judge's rows of which one denies a claim that is in the second passage."""
     if run != "text_k4":
         return []
     claims = ("text q2 1: of the sea, the fog", "The tower has a cat of its own.")

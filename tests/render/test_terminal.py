@@ -33,62 +33,6 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def test_article_table(article: Analysis, facts: StudyFacts, printed: Printed) -> None:
-    """The article's grid of right and wrong, its totals and its informative questions."""
-    shown = printed(terminal(article, facts))
-
-    assert [line.split() for line in block(shown, "run ")[2:8]] == [
-        ["text_k4", "4", "of", "8", *"✗✗✓✓✗✗✓✓"],
-        ["text_k9", "5", "of", "8", *"✓✗✓✓✓✗✗✓"],
-        ["caption_k4", "5", "of", "8", *"✗✓✓✓✗✗✓✓"],
-        ["ctx_k4", "5", "of", "8", *"✗✓✓✓✗✗✓✓"],
-        ["ctx_k9", "7", "of", "8", *"✓✓✓✓✓✗✓✓"],
-        ["ctx_k9_strict", "5", "of", "8", *"✗✗✓✓✓✗✓✓"],
-    ]
-    assert "4 of 8 questions are informative" in shown
-    assert "): q1, q2, q5, q7." in shown
-    assert "Right and wrong: 48 of 48 answers by graders." in shown
-
-
-def test_article_prompt(article: Analysis, facts: StudyFacts, printed: Printed) -> None:
-    """The strict prompt loses q1 and q2 by generation alone, and chance would do as much."""
-    shown = block(printed(terminal(article, facts)), "prompt: default -> strict")
-
-    assert shown[0] == "prompt: default -> strict  (ctx_k9 -> ctx_k9_strict)"
-    assert shown[1] == "same passages for every question: any change is generation, by construction"
-    assert one_line(" ".join(shown[2:4])) == (
-        "q1, q2 turned wrong; 2 of 8 questions changed, McNemar p = 0.5, the least that 2 changes "
-        "can give, so this is consistent with chance."
-    )
-    assert (
-        "identical by construction, as the passages are the same: context precision, context "
-        "recall" in shown
-    )
-
-
-def test_article_means_stand_with_their_number(
-    article: Analysis, facts: StudyFacts, printed: Printed
-) -> None:
-    """No mean is bare, and a saturated run's retrieval scores are marked."""
-    shown = printed(terminal(article, facts))
-    row = next(line for line in shown.splitlines() if line.startswith("ctx_k9 ") and "(" in line)
-
-    assert one_line(row) == ("ctx_k9 *9 of 9 *0.477 (8/8) *0.845 (7/8) 0.687 (8/8) 0.525 (8/8)")
-    assert "* saturated: at least 80 % of the index comes back" in shown
-
-
-def test_article_pairs_are_separated(
-    article: Analysis, facts: StudyFacts, printed: Printed
-) -> None:
-    """The eight confounded pairs are one line, as existing runs separate all of them."""
-    shown = one_line(printed(terminal(article, facts)))
-
-    assert (
-        "8 pairs differ in more than one factor and are no contrast; existing runs separate all "
-        "of them." in shown
-    )
-
-
 @each_language
 def test_lines_fit(article: Analysis, facts: StudyFacts, printed: Printed, language: str) -> None:
     """No line is wider than the console in any script, and rich has cut none."""
@@ -159,7 +103,7 @@ def test_metric_that_is_na_throughout_is_a_line(
     )
     shown = printed(terminal(found, facts))
 
-    assert "answer relevancy: NA in every run (this judge cannot do it)." in shown
+    assert "answer relevancy: NA in every run (not supported by this judge)." in shown
     assert block(shown, "run ")[0].split() == ["run", "faithfulness"]
     assert "difference of NA" not in shown
 
@@ -167,7 +111,7 @@ def test_metric_that_is_na_throughout_is_a_line(
 def test_missing_scores_are_told_with_the_common_questions(
     study: Study, runs: Runs, facts: StudyFacts, printed: Printed
 ) -> None:
-    """Means over different questions stand beside those over the questions all runs share."""
+    """Means over different questions come with those over the questions all runs share."""
     scores = {"k1": [0.9, None, None, 0.9], "k2": [0.9, 0.5, 0.5, 0.9]}
     shown = one_line(printed(terminal(study(runs(1, 2), {FAITHFULNESS: scores}), facts)))
 
@@ -260,7 +204,7 @@ def test_baselines_are_called_so(study: Study, runs: Runs, printed: Printed) -> 
     )
     shown = one_line(printed(terminal(study(noted, grades={"k1": [1], "k2": [0]}), facts)))
 
-    assert "Judge: overlap, which is no language model: it compares characters" in shown
+    assert "Judge: overlap, which is not a language model: it compares characters" in shown
     assert "Agreement, entailment (en; RAGTruth): 71 % of 400 labels [66 %, 75 %]" in shown
     assert "Answers by: extractive." in shown
     assert "Every run: no language model answers here." in shown
@@ -281,7 +225,7 @@ def test_agreement_is_told_in_the_study_s_language(
 
     line = (
         "- Agreement, useful (zh; L): 70 % of 9 labels [60 %, 80 %]; "
-        "commoner label 50 %; AUC 0.700."
+        "more common label 50 %; AUC 0.700."
     )
     more = "- {} of its agreement with people in report.md."
     assert told("zh_hant", "zh", "zh", "zh") == [line] * 3
@@ -321,7 +265,7 @@ def test_times_are_told_without_a_claim(
 
     assert "costs: retrieval seconds 0.00031 -> 0.0012 " in shown
     assert "beyond chance, adj." not in shown
-    assert "Seconds and passages returned are shown, not tested" in shown
+    assert "Seconds and passages returned are shown but not tested" in shown
 
 
 def test_clustered_questions_say_so(article: Analysis, facts: StudyFacts, printed: Printed) -> None:
@@ -333,7 +277,7 @@ def test_clustered_questions_say_so(article: Analysis, facts: StudyFacts, printe
 
 
 def test_a_view_says_that_it_is_one(article: Analysis, facts: StudyFacts, printed: Printed) -> None:
-    """A page narrowed to a factor tells so, and that p is corrected for all contrasts."""
+    """A report narrowed to a factor says so, and that p is corrected for all contrasts."""
     narrowed = replace(article, factor="chat", contrasts=())
     shown = printed(terminal(narrowed, facts))
 
@@ -344,7 +288,7 @@ def test_a_view_says_that_it_is_one(article: Analysis, facts: StudyFacts, printe
 def test_errors_of_the_system_are_named(
     study: Study, runs: Runs, facts: StudyFacts, printed: Printed
 ) -> None:
-    """A question that the system failed on is marked, counted as wrong and told of."""
+    """A question that the system failed on is marked, counted as wrong and mentioned."""
     found = study(runs(1, 2), grades={"k1": [1] * 10, "k2": [1] * 6 + [0] * 4})
     row = found.outcomes.rows[1]
     failed = replace(row, origins=(*row.origins[:8], "error", "error"), errors=2)
@@ -374,9 +318,9 @@ def test_names_are_no_markup_and_no_control_codes(
 
 
 def test_findings_end_the_page(article: Analysis, facts: StudyFacts, printed: Printed) -> None:
-    """The findings stand last, at most twelve of them, and the others are counted."""
+    """The findings come last, at most twelve of them, and the others are counted."""
     shown = printed(terminal(article, facts)).rstrip().splitlines()
-    last = shown[shown.index("What was found") :]
+    last = shown[shown.index("Findings") :]
 
     assert sum(line.startswith("- ") for line in last) <= 12
     assert last[-1].endswith(" more in report.md.")
@@ -462,12 +406,12 @@ def test_no_grades_at_all(study: Study, runs: Runs, facts: StudyFacts, printed: 
     scores = {"k1": [0.5, 0.7], "k2": [0.5, 0.6]}
     shown = printed(terminal(study(runs(1, 2), {FAITHFULNESS: scores}), facts))
 
-    assert "known for no answer; give `answers` in the test set, or human grades." in shown
+    assert "not known for any answer; add `answers` to the test set, or human grades." in shown
     assert "⋅" not in shown
 
 
 def test_some_grades(study: Study, runs: Runs, facts: StudyFacts, printed: Printed) -> None:
-    """An answer that nobody graded is a dot, and the total is out of those known."""
+    """An answer without a grade is a dot, and the total is out of those known."""
     grades = {"k1": [1, None, 0], "k2": [0, None, 0]}
     shown = printed(terminal(study(runs(1, 2), grades=grades), facts))
 
@@ -488,7 +432,7 @@ def test_repeats_are_a_share(study: Study, runs: Runs, facts: StudyFacts, printe
 
 
 def test_several_generators(study: Study, runs: Runs, printed: Printed) -> None:
-    """Who answered is told run by run where it differs, and a note without words as it is."""
+    """Generators are named run by run where they differ; a note without words is shown as it is."""
     facts = StudyFacts("x", generators={"k1": "llama", "k2": "qwen", "k3": "qwen"})
     first, *rest = runs(1, 2, 3)
     grades = {"k1": [1], "k2": [1], "k3": [1]}
@@ -524,11 +468,11 @@ def test_verdicts_stand_beside_their_metric(
 def test_data_that_contradict_themselves_come_first(
     study: Study, runs: Runs, facts: StudyFacts, printed: Printed
 ) -> None:
-    """Equal passages with unequal retrieval scores are to be mended before anything is read."""
+    """Equal passages with unequal retrieval scores come first among the findings."""
     found = study(runs(1, 2), {PRECISION: {"k1": [0.5, 0.7], "k2": [0.5, 0.6]}})
-    last = printed(terminal(found, facts)).split("What was found")[1].splitlines()
+    last = printed(terminal(found, facts)).split("Findings")[1].splitlines()
 
-    assert last[2] == "Mend this first: the data contradict themselves"
+    assert last[2] == "Fix this first: the data are inconsistent"
     assert "context precision differs on q2;" in one_line(" ".join(last[3:6]))
 
 

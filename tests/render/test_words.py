@@ -3,24 +3,21 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from enum import StrEnum
 from itertools import product
+from typing import Any
 
 import pytest
 
-from harness.analysis import GOLD_METRICS, KINDS
+from harness.analysis import KINDS
 from harness.analysis.findings.kinds import Finding
-from harness.analysis.results import Attribution, Conclusion, Trust
-from harness.metrics import METRICS
-from harness.records import Layer, Status
-from harness.render import LANGUAGES, sentence, words
+from harness.records import Status
+from harness.render import LANGUAGES, sentence, vocabulary, words
 from harness.render.quantities import STYLES
-from harness.render.sentences import PARTS, TRANSLATED
-from harness.render.wording import SLOT
+from harness.render.sections.finding_sentences import TRANSLATED
+from harness.render.vocabulary import SLOT, Words
 
 WRITTEN = sorted(set(LANGUAGES.values()))
 each_language = pytest.mark.parametrize("language", WRITTEN)
-each_kind = pytest.mark.parametrize("kind", KINDS)
 
 CHOICES = {
     "direction": ("won", "lost"),
@@ -33,136 +30,85 @@ CHOICES = {
     "graded_by": ("grade", "answer_match"),
     "source": ("gold", "judge"),
 }
-"""Names of a finding that are words of ours, and what they may be."""
+"""Names of a finding that are codes of ours, and what they may be."""
 
 
-def templates(language: str, kind: str) -> Iterator[tuple[str, str]]:
-    """Yield each part of a kind's words by its name."""
-    template = words(language).texts["kinds"][kind]
-    yield from [("", template)] if isinstance(template, str) else template.items()
+def templates(voice: Words, kind: str) -> Iterator[tuple[str, str]]:
+    """Yield each text of a kind with the condition under which it is said."""
+    template = voice.texts["kinds"][kind]
+    for part in [template] if isinstance(template, str) else template:
+        yield from [("", part)] if isinstance(part, str) else part.items()
 
 
-@each_language
-def test_every_kind_has_words(language: str) -> None:
-    """Each kind of finding is put into words, and nothing that is no kind."""
-    assert set(words(language).texts["kinds"]) == set(KINDS)
-
-
-@each_language
-@each_kind
-def test_slots_are_carried_by_the_kind(language: str, kind: str) -> None:
-    """A template asks only for what findings of its kind carry, each in a style that exists."""
-    carried = KINDS[kind]
-    texts = {*carried.about, *carried.names, *carried.groups}
-    if {"factor", "left", "right", "left_value"} <= texts:
-        texts.add("change")
-    for _, template in templates(language, kind):
-        for slot in SLOT.finditer(template):
-            name, style, one, _ = slot.group("name", "style", "one", "many")
-            assert name in (texts if style is None and one is None else carried.numbers), template
-            assert style is None or style in STYLES, template
-        assert "{" not in SLOT.sub("", template)
-
-
-@each_kind
-def test_parts_are_the_same_in_every_language(kind: str) -> None:
-    """What is said in parts is said in the same parts everywhere, and a rule chooses them."""
-    parts = [[name for name, _ in templates(language, kind)] for language in WRITTEN]
-
-    assert all(found == parts[0] for found in parts)
-    assert (parts[0] == [""]) is (kind not in PARTS)
+def slots(template: str) -> set[tuple[str, str | None]]:
+    """Return the slots of a template that a translation must have too: all but the plurals."""
+    found = SLOT.finditer(template)
+    return {(slot["name"], slot["style"]) for slot in found if slot["one"] is None}
 
 
 @each_language
-def test_lines_have_the_slots_of_the_english_ones(language: str) -> None:
-    """A line takes the same values in every language; only its plural may be missing."""
-
-    def slots(template: str) -> set[tuple[str, str | None]]:
-        return {
-            (found["name"], found["style"])
-            for found in SLOT.finditer(template)
-            if found["one"] is None
-        }
-
-    mine, english = words(language).texts["lines"], words("en").texts["lines"]
-
-    assert list(mine) == list(english)
-    for key in english:
-        assert slots(mine[key]) == slots(english[key]), key
+def test_templates_ask_for_what_findings_carry(language: str) -> None:
+    """Each kind has words; their slots and conditions name only what its findings carry."""
+    voice = words(language)
+    assert set(voice.texts["kinds"]) == set(KINDS)
+    for kind, carried in KINDS.items():
+        texts = {*carried.about, *carried.names, *carried.groups}
+        if {"factor", "left", "right", "left_value"} <= texts:
+            texts.add("change")
+        known = {*texts, *carried.numbers, "alpha"}
+        for condition, template in templates(voice, kind):
+            tested = re.findall(r"(?:^|and )(\w+)", condition)
+            assert set(tested) <= {*known, "else"}, (kind, condition)
+            for slot in SLOT.finditer(template):
+                name, style, one, _ = slot.group("name", "style", "one", "many")
+                assert name in (texts if style is None and one is None else carried.numbers), kind
+                assert style is None or style in STYLES, (kind, template)
+            assert "{" not in SLOT.sub("", template), (kind, template)
 
 
 @each_language
-def test_tables_have_the_keys_of_the_english_ones(language: str) -> None:
-    """No heading, status, verdict or metric is forgotten in a language."""
-    mine, english = words(language).texts, words("en").texts
+def test_a_translation_fills_what_the_english_text_fills(language: str) -> None:
+    """Every text has a slot of the same name and style, and is said under the same conditions."""
+    mine, english = words(language), words("en")
+    for kind in KINDS:
+        found = list(templates(mine, kind))
+        assert [name for name, _ in found] == [name for name, _ in templates(english, kind)], kind
+    for table in ("lines", "html", "notes", "latex"):
+        for key, text in english.texts[table].items():
+            assert slots(mine.texts[table][key]) == slots(text), (table, key)
 
-    assert list(mine) == list(english)
+
+@each_language
+def test_shipped_languages_are_complete(language: str) -> None:
+    """A shipped language has a text for every English one, and none that English lacks."""
+    mine, english = vocabulary.written(language), vocabulary.written("en")
+
+    assert set(mine) == set(english)
     for table, entries in english.items():
         assert set(mine[table]) == set(entries), table
 
 
 @each_language
-@pytest.mark.parametrize(
-    ("table", "members"),
-    [
-        ("statuses", Status),
-        ("verdicts", Conclusion),
-        ("trust", Trust),
-        ("attribution", Attribution),
-    ],
-)
-def test_every_member_has_words(language: str, table: str, members: type[StrEnum]) -> None:
-    """Whatever analysis may say has a word."""
-    assert set(words(language).texts[table]) == {member.value for member in members}
-
-
-@each_language
-def test_layers_have_words(language: str) -> None:
-    """Every layer of the system has a word."""
-    assert set(words(language).texts["layers"]) == {layer.value for layer in Layer}
-
-
-@each_language
-@pytest.mark.parametrize("metric", [*METRICS, *(facts.name for facts in GOLD_METRICS)])
-def test_every_metric_has_a_name_and_a_meaning(language: str, metric: str) -> None:
-    """No metric of the table stands in a report under its spelling alone."""
-    texts = words(language).texts
-    base, _, rule = metric.partition("@")
-
-    assert base in texts["metrics"]
-    assert not rule or rule in texts["rules"]
-    assert metric in texts["meanings"] or base in texts["meanings"]
-
-
-@each_language
-@pytest.mark.parametrize("number", [None, float("nan"), 0, 1, 0.25])
-@each_kind
-def test_no_sentence_says_none(language: str, number: float | None, kind: str) -> None:
-    """Every finding becomes one whole sentence, and a number that is undefined is NA in it."""
-    said = sentence(finding(kind, number), words(language))
-
-    assert said[-1] in ".。"
-    assert not re.search(r"None|nan|\{|\}", said)
-
-
-@each_kind
-def test_every_part_can_be_said(kind: str) -> None:
-    """Whatever its numbers, lists and names are, a finding's parts are all there."""
-    for number, group in product((None, 0, 0.01, 1), ((), ("q1",))):
+def test_no_sentence_says_none(language: str) -> None:
+    """Every finding becomes one whole sentence, whatever of it is undefined, empty or zero."""
+    voice, groups, numbers = words(language), ((), ("q1", "q2")), (None, float("nan"), 0, 1, 0.25)
+    for kind, number, group, choice in product(KINDS, numbers, groups, range(2)):
         whole = finding(kind, number, group)
-        for choice in range(2):
-            names = {name: CHOICES.get(name, ("a", "b"))[choice] for name in whole.names}
-            assert sentence(replace(whole, names=names), words("en"))
+        names = {name: CHOICES.get(name, ("a", "b"))[choice] for name in whole.names}
+        said = sentence(replace(whole, names=names), voice)
+
+        assert said[-1] in ".。", (kind, number, group)
+        assert not re.search(r"None|nan|\{|\}", said), said
 
 
-def finding(kind: str, number: float | None, group: tuple[str, ...] = ("q1", "q2")) -> Finding:
+def finding(kind: str, number: float | None, group: tuple[str, ...]) -> Finding:
     """Return a finding of this kind that carries all it may."""
     carried = KINDS[kind]
     about = {name: f"the {name}" for name in carried.about if name not in ("questions", "metric")}
     return Finding(
         kind=kind,
         numbers=dict.fromkeys(carried.numbers, number),
-        names={name: CHOICES.get(name, (f"the {name}",))[0] for name in carried.names},
+        names={name: f"the {name}" for name in carried.names},
         groups=dict.fromkeys(carried.groups, group),
         questions=("q1", "q2") if "questions" in carried.about else (),
         metric="faithfulness" if "metric" in carried.about else None,
@@ -170,18 +116,36 @@ def finding(kind: str, number: float | None, group: tuple[str, ...] = ("q1", "q2
     )
 
 
-def test_translated_names_have_a_table() -> None:
-    """A finding's name that is looked up is looked up in a table that exists."""
+def test_every_status_and_translated_name_has_a_table() -> None:
+    """A code of ours that a finding names is looked up in a table that exists."""
     assert set(TRANSLATED.values()) <= set(words("en").texts)
+    assert set(words("en").texts["statuses"]) == {status.value for status in Status}
 
 
-def test_simplified_chinese_borrows_the_traditional_words() -> None:
-    """A language without words of its own has another's, under its own name."""
+def test_what_a_language_lacks_is_said_in_english(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file with one translated word is a whole language."""
+    english = vocabulary.written("en")
+
+    def written(language: str) -> Any:
+        return {"columns": {"run": "lancio"}} if language == "it" else english
+
+    monkeypatch.setattr(vocabulary, "written", written)
+    monkeypatch.setitem(vocabulary.LANGUAGES, "it", "it")
+    italian = words("it", 7)
+
+    assert italian.get("columns", "run") == "lancio"
+    assert italian.get("columns", "question") == "question"
+    assert italian.line("n_of_n") == words("en").line("n_of_n")
+
+
+def test_the_languages_are_the_files() -> None:
+    """A language is a file; one without words of its own has another's, under its own name."""
+    assert LANGUAGES == {"en": "en", "ja": "ja", "zh_hans": "zh_hant", "zh_hant": "zh_hant"}
     assert words("zh_hans").texts == words("zh_hant").texts
 
 
 def test_unknown_language() -> None:
-    """A language that is in no table is refused, not replaced."""
+    """A language without a file is refused, not replaced."""
     with pytest.raises(KeyError):
         words("klingon")
 
@@ -192,13 +156,13 @@ def test_what_is_put_in_is_no_template() -> None:
 
 
 def test_long_lists_are_cut_with_their_count() -> None:
-    """Of more names than fit, the first stand there and the others are counted."""
+    """Of more names than fit, the first are listed and the others are counted."""
     assert words("en", 2).list(["q1", "q2", "q3", "q4"]) == "q1, q2 and 2 more"
     assert words("ja", 2).list(["q1", "q2", "q3"]) == "q1、q2ほか1件"
 
 
 def test_unknown_metrics_keep_their_spelling() -> None:
-    """A metric of one's own needs no words."""
+    """A new metric needs no words: its identifier is shown."""
     assert words("zh_hant").metric("cites_policy") == "cites_policy"
     assert words("en").metric("f1@mine") == "F1 (mine)"
 

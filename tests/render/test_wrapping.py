@@ -1,7 +1,7 @@
 import pytest
 from rich.cells import cell_len
 
-from harness.render.wrapping import NO_END, NO_START, wrapped
+from harness.render.terminal import NO_END, NO_START, wrapped
 
 TEXTS = [
     "q1、q5 由錯變對，q7 由對變錯；8 題中有 3 題改變，McNemar p = 1.0，可能只是偶然。",

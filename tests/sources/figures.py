@@ -23,7 +23,7 @@ def figure(id: str = "d#1.f1", image: Image.Image | None = None) -> Figure:
 
 
 def document(*texts: str, name: str = "d", figures: Sequence[Figure] = ()) -> Document:
-    """A document of one page a text, with the figures on the pages that their ids say."""
+    """A document with a page for each text, and the figures on the pages that their ids name."""
     pages = tuple(
         Page(number, text, tuple(f for f in figures if f.page == number))
         for number, text in enumerate(texts, start=1)
@@ -33,7 +33,7 @@ def document(*texts: str, name: str = "d", figures: Sequence[Figure] = ()) -> Do
 
 @dataclass
 class ScriptedCaptioner(Captioner):
-    """Says what it was told for each figure's id; by default that it is a chart."""
+    """Returns a fixed caption for each figure's id; by default, that it is a chart."""
 
     said: dict[str, str] = field(default_factory=dict)
     fails: list[str] = field(default_factory=list)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 PAGE = (595, 842)
 GLYPHS = (*range(33, 127), *range(161, 255))
-"""Codes at which Courier has a glyph; which letter each stands for the file says itself."""
+"""Codes at which Courier has a glyph; the file itself maps each code to a letter."""
 PAD = bytes.fromhex("28BF4E5E4E758A4164004E56FFFA01082E2E00B6D0683E802F0CA9FE6453697A")
 
 
@@ -78,7 +78,7 @@ def image(
 
 
 def form(x: float, y: float, scale: float, bounds: tuple[int, int], inner: Drawn) -> Drawn:
-    """Operators in a form of their own, which is scaled, moved and clipped to its bounds."""
+    """Operators in a form, which is scaled, moved and clipped to its bounds."""
     head = b"/Subtype/Form/BBox[0 0 %d %d]" % bounds
     paint = b"q %f 0 0 %f %f %f cm /I0 Do Q\n" % (scale, scale, x, y)
     return Drawn(paint, images=((head, inner.operators),))

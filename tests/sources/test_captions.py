@@ -11,7 +11,7 @@ from tests.sources.figures import ScriptedCaptioner, figure
 
 
 def test_captions_and_pictures_are_kept(tmp_path: Path) -> None:
-    """A caption lies under the picture's hash and the captioner's, the picture beside it."""
+    """A caption is cached by the hashes of picture and captioner, the picture by its own hash."""
     shown = figure()
 
     (caption,) = captions_of([shown], ScriptedCaptioner(), Calls(None), tmp_path)
@@ -30,7 +30,7 @@ def test_captions_and_pictures_are_kept(tmp_path: Path) -> None:
 
 
 def test_nothing_is_captioned_twice(tmp_path: Path) -> None:
-    """A second build asks nothing and says the same."""
+    """A second build captions nothing and returns the same captions."""
     first, second = ScriptedCaptioner(), ScriptedCaptioner()
     figures = [figure("d#1.f1"), figure("d#2.f1")]
 
@@ -42,8 +42,8 @@ def test_nothing_is_captioned_twice(tmp_path: Path) -> None:
     assert second.asked == []
 
 
-def test_another_captioner_is_asked_anew(tmp_path: Path) -> None:
-    """Whatever shapes a caption is part of the name it is kept under."""
+def test_another_captioner_does_not_use_the_cache(tmp_path: Path) -> None:
+    """Whatever shapes a caption is part of the name of its cache file."""
     captions_of([figure()], ScriptedCaptioner(), Calls(None), tmp_path)
     other = ScriptedCaptioner(said={"d#1.f1": "A map."})
 
@@ -54,7 +54,7 @@ def test_another_captioner_is_asked_anew(tmp_path: Path) -> None:
 
 
 def test_equal_pictures_are_shown_once(tmp_path: Path) -> None:
-    """Two documents with one picture: one question, two captions, each with its own place."""
+    """Two documents with one picture: captioned once, two captions, each with its own place."""
     original = figure("a#1.f1")
     copy = replace(original, id="b#7.f2", document="b", page=7)
     captioner = ScriptedCaptioner()
@@ -70,23 +70,23 @@ def test_equal_pictures_are_shown_once(tmp_path: Path) -> None:
 
 
 def test_failures_are_not_remembered(tmp_path: Path) -> None:
-    """What failed is asked again, what did not is kept."""
+    """A failed caption is made again, the others are taken from the cache."""
     figures = [figure("d#1.f1"), figure("d#2.f1")]
     failing = ScriptedCaptioner(fails=["d#2.f1"])
 
     _, missing = captions_of(figures, failing, Calls(None), tmp_path)
-    mended = ScriptedCaptioner()
-    _, had = captions_of(figures, mended, Calls(None), tmp_path)
+    second = ScriptedCaptioner()
+    _, had = captions_of(figures, second, Calls(None), tmp_path)
 
     assert (missing.text, missing.readable) == ("", False)
     assert missing.error == "the endpoint does not answer"
-    assert mended.asked == ["d#2.f1"]
+    assert second.asked == ["d#2.f1"]
     assert had.text == "A chart, d#2.f1."
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[]", '{"text": "half"}'])
-def test_damaged_files_are_written_anew(tmp_path: Path, damage: str) -> None:
-    """A kept caption that cannot be read counts as none."""
+def test_damaged_files_are_written_again(tmp_path: Path, damage: str) -> None:
+    """A cached caption that cannot be read is made again."""
     captions_of([figure()], ScriptedCaptioner(), Calls(None), tmp_path)
     (kept,) = (tmp_path / "captions").iterdir()
     kept.write_text(damage)
@@ -103,7 +103,7 @@ def _caption_all(folder: Path) -> list[str]:
 
 
 def test_two_processes_share_a_cache(tmp_path: Path) -> None:
-    """Writing at the same time damages nothing."""
+    """Two processes that write at the same time do not damage a file."""
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         first, second = pool.map(_caption_all, [tmp_path, tmp_path])
 

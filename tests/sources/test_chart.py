@@ -29,7 +29,7 @@ TITLE = word("Confirmed cases by region and year", 400, 560)
 
 
 def test_bars_with_printed_values() -> None:
-    """Each value goes to the label under it, however high it stands."""
+    """Each value is paired with the label under it, however high it is printed."""
     values = [word("18.7", 152, 410), word("4.2", 268, 180), word("12", 391, 300)]
 
     chart = read_chart(
@@ -43,7 +43,7 @@ def test_bars_with_printed_values() -> None:
 
 
 def test_lying_bars_with_printed_values() -> None:
-    """Values go to the name on the left that is nearest in height; the heading is no name."""
+    """Values go to the name on the left that is nearest in height; the heading is not a name."""
     names = [
         word(text, 100, y)
         for text, y in (("Ages", 540), ("0 to 4", 500), ("5 to 9", 400), ("Older", 300))
@@ -77,7 +77,7 @@ def test_table_is_read_by_rows() -> None:
 
 
 def test_axes_without_printed_values_give_none() -> None:
-    """The ticks of an axis are no values of anything."""
+    """The ticks of an axis are not values of a label."""
     chart = read_chart([*ticks("0.0", "0.5", "1.0", "1.5"), *row("1900", "1910", "1920", "1930")])
 
     assert chart.values == ()
@@ -86,7 +86,7 @@ def test_axes_without_printed_values_give_none() -> None:
 
 
 def test_misread_ticks_are_left_out() -> None:
-    """3.51 among 0.5, 1.0 ... and a 10 between 65 and 75 are readings that cannot be."""
+    """3.51 among 0.5, 1.0 ... and a 10 between 65 and 75 are misread ticks."""
     scale = ticks("2.0", "2.5", "3.0", "3.51")
     feet = row("60", "65", "10", "75", "80", "85")
 
@@ -121,7 +121,7 @@ def test_logarithmic_axis_is_no_value() -> None:
 
 
 def test_axis_titles() -> None:
-    """Sideways text names the axis it stands at, text below the labels the horizontal one."""
+    """Sideways text is the title of the axis beside it, text below the labels that of theirs."""
     left = [sideways("Deal", 20, 180), sideways("Count", 20, 240)]
     right = [sideways("Money invested", 560, 200)]
     scales = [*ticks("0", "50", "100"), *ticks("$0", "$5", "$10", x=520)]
@@ -134,7 +134,7 @@ def test_axis_titles() -> None:
 
 
 def test_sideways_text_beside_lying_bars() -> None:
-    """Where the names are the vertical axis, sideways text is what it is called."""
+    """If names are the labels of the vertical axis, sideways text is its title."""
     names = [word(text, 120, y) for text, y in (("Male", 500), ("Fema", 400), ("Both", 300))]
     values = [word(text, 300, y) for text, y in (("9.1", 500), ("5", 400), ("7.5", 300))]
 
@@ -164,21 +164,21 @@ def test_labels_read_as_one_are_taken_apart() -> None:
 
 
 def test_diagram_has_only_text() -> None:
-    """Boxes and arrows give their words in reading order, and no axes."""
+    """A diagram gives its words in reading order, and no axes."""
     words = [word("Retriever", 400, 300), word("Question", 100, 300), word("Answer", 250, 100)]
 
     assert read_chart(words) == Chart((), (), None, (), ("Question", "Retriever", "Answer"))
 
 
 def test_legend_keys_and_signs_are_dropped() -> None:
-    """The line or star that a legend's key was read as is not part of its text."""
+    """A legend's key that was read as a dash or star is not part of its text."""
     words = [word("→×2032_2", 400, 300), word("★", 300, 100), word("--Total", 100, 300)]
 
     assert read_chart(words).others == ("Total", "2032_2")
 
 
 def test_vertical_writing_is_read_from_the_right() -> None:
-    """Columns of Japanese stand in the order in which they are read."""
+    """Columns of Japanese are returned in reading order."""
     columns = [sideways("縦に書いた行の二", 100, 200), sideways("縦に書いた行の一", 140, 200)]
 
     assert read_chart(columns).others == ("縦に書いた行の一", "縦に書いた行の二")
@@ -195,5 +195,5 @@ def test_stray_numbers_are_no_values() -> None:
 
 
 def test_nothing_read() -> None:
-    """No words make an empty chart."""
+    """Without words the chart is empty."""
     assert read_chart([]) == Chart((), (), None, (), ())

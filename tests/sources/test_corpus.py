@@ -31,7 +31,7 @@ def outcome(path: Path) -> str:
 
 
 def test_folder_is_read_in_the_order_of_names(tmp_path: Path) -> None:
-    """Files of all kinds, in sub-folders too, come as documents sorted by name."""
+    """Files of all kinds, in sub-folders too, are read as documents sorted by name."""
     (tmp_path / "deep").mkdir()
     write_pdf(tmp_path / "b.pdf", [text(72, 700, "pdf")])
     (tmp_path / "deep" / "a.md").write_text("markdown")
@@ -45,7 +45,7 @@ def test_folder_is_read_in_the_order_of_names(tmp_path: Path) -> None:
 
 
 def test_pages_count_from_one_for_every_kind(tmp_path: Path) -> None:
-    """F04: the first page is 1 in a PDF as in a text file, where a form feed ends a page."""
+    """The first page is 1, in a PDF and in a text file, where a form feed ends a page."""
     write_pdf(tmp_path / "a.pdf", [text(72, 700, "one"), text(72, 700, "two")])
     (tmp_path / "b.txt").write_text("one\ftwo")
 
@@ -54,14 +54,14 @@ def test_pages_count_from_one_for_every_kind(tmp_path: Path) -> None:
 
 
 def test_every_page_has_a_number(tmp_path: Path) -> None:
-    """F06: also where a format knows no pages a passage can be placed: all of it is page 1."""
+    """A file in a format without pages is one page, number 1, so that passages have a page."""
     (tmp_path / "a.md").write_text("# Title\n\nText")
 
     assert [page.number for page in read_one(tmp_path / "a.md").pages] == [1]
 
 
 def test_name_is_readable_and_safe_for_ids(tmp_path: Path) -> None:
-    """A name keeps its script, is in NFC whatever the file system made of it, and has no #."""
+    """A name keeps its script, is in NFC whatever the file system returns, and has no #."""
     file = tmp_path / (unicodedata.normalize("NFD", "ガイド") + " #2 (草稿).txt")
     file.write_text("x")
 
@@ -69,7 +69,7 @@ def test_name_is_readable_and_safe_for_ids(tmp_path: Path) -> None:
 
 
 def test_same_file_given_twice_is_one_document(tmp_path: Path) -> None:
-    """A file named beside its folder is not two documents."""
+    """A file given together with its folder is read once."""
     file = tmp_path / "a.txt"
     file.write_text("x")
 
@@ -77,7 +77,7 @@ def test_same_file_given_twice_is_one_document(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
-    """A missing path, another kind, an empty folder and no path are each one clear line."""
+    """A missing path, an unknown kind, an empty folder and no path are errors in one line."""
     word = tmp_path / "report.odt"
     word.write_text("x")
     (tmp_path / "empty").mkdir()
@@ -90,7 +90,7 @@ def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 
 def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
-    """Passages of both would have the same ids; upper and lower case do not tell names apart."""
+    """Passages of both would have the same ids; names that differ only in case are equal."""
     (tmp_path / "Report.txt").write_text("x")
     (tmp_path / "report.md").write_text("y")
 
@@ -112,7 +112,7 @@ def test_encrypted_pdf(tmp_path: Path) -> None:
 
 
 def test_pdf_without_text_names_the_remedy(tmp_path: Path) -> None:
-    """A scan would make an empty index, so it is an error that says how to mend it."""
+    """A scan would give an empty index, so it is an error with the remedy."""
     scan = image((0, 0, 595, 842), noise(60, 80), (60, 80))
 
     message = refusal(write_pdf(tmp_path / "scan.pdf", [scan]))
@@ -123,14 +123,14 @@ def test_pdf_without_text_names_the_remedy(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"%PDF-1.4\n", b"../elsewhere.pdf", b"%PDF-1.4\n%%EOF" * 9])
 def test_damaged_pdf(tmp_path: Path, data: bytes) -> None:
-    """What is no PDF, or a broken one, is one line that names the file."""
+    """A file that is not a PDF, or a damaged one, is an error in one line that names it."""
     (tmp_path / "bad.pdf").write_bytes(data)
 
     assert "bad.pdf: not a PDF that can be read" in refusal(tmp_path / "bad.pdf")
 
 
 def test_pdf_cut_short(tmp_path: Path) -> None:
-    """Every beginning of a PDF is either read or refused in one line; none crashes."""
+    """A PDF truncated anywhere is either read or refused in one line; none crashes."""
     whole = write_pdf(tmp_path / "whole.pdf", [text(72, 700, "abc") + bars(72, 300, (9, 90, 50))])
     data = whole.read_bytes()
     for end in range(0, len(data), max(len(data) // 40, 1)):
@@ -140,7 +140,7 @@ def test_pdf_cut_short(tmp_path: Path) -> None:
 
 
 def test_missing_page_is_counted(tmp_path: Path) -> None:
-    """A page that the file promises and does not hold is an empty page, and the log says so."""
+    """A page that the file lists but does not contain is an empty page, and is counted."""
     file = write_pdf(tmp_path / "a.pdf", [text(72, 700, "one")])
     file.write_bytes(file.read_bytes().replace(b" 0 R]/Count 1", b" 0 R 77 0 R]/Count 2"))
 
@@ -151,7 +151,7 @@ def test_missing_page_is_counted(tmp_path: Path) -> None:
 
 
 def test_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file without permission is named with the system's reason."""
+    """An error for a file without permission has the system's reason."""
 
     def refuse(path: Path) -> bytes:
         raise PermissionError(13, "Permission denied", str(path))
@@ -163,7 +163,7 @@ def test_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_text_files_need_utf8(tmp_path: Path) -> None:
-    """A file in a national encoding is refused; a byte order mark and UTF-16 are understood."""
+    """A file in a national encoding is refused; a byte-order mark and UTF-16 are read."""
     (tmp_path / "big5.txt").write_bytes("麻疹".encode("big5"))
     (tmp_path / "marked.txt").write_bytes("麻疹".encode("utf-8-sig"))
     (tmp_path / "wide.txt").write_bytes("麻疹".encode("utf-16"))
@@ -174,7 +174,7 @@ def test_text_files_need_utf8(tmp_path: Path) -> None:
 
 
 def test_empty_text_file(tmp_path: Path) -> None:
-    """A document without a word is refused rather than passed over."""
+    """A document without a word is refused, not skipped."""
     (tmp_path / "blank.txt").write_text(" \n\f\n")
 
     assert "blank.txt: the document has no text" in refusal(tmp_path / "blank.txt")
@@ -191,14 +191,14 @@ def test_demo_figures() -> None:
 
 
 def test_census_figures() -> None:
-    """The census pages have one vector bar chart; their tables of rules are no figures."""
+    """The census pages have one vector bar chart; their ruled tables are not figures."""
     document = read_one(ROOT / "testsets" / "census" / "documents")
 
     assert [(f.id, f.kind) for f in document.figures] == [("en_census_disability#2.f1", "drawing")]
 
 
 def test_demo_sentences_are_whole() -> None:
-    """Lines of a paragraph are joined, so that a sentence over a line end can be found."""
+    """Lines of a paragraph are joined, so that a sentence across a line end can be found."""
     document = read_one(ROOT / "testsets" / "plurality" / "documents")
 
     assert "他們日益將技術視為一種整體的威脅，而不是曾經看見的機會" in document.pages[0].text
@@ -213,7 +213,7 @@ def test_reading_twice_gives_equal_documents() -> None:
 
 
 def test_figures_can_be_left_out(tmp_path: Path) -> None:
-    """Without figures the text is the same."""
+    """If figures are not read, the text is the same."""
     file = write_pdf(tmp_path / "a.pdf", [text(72, 700, "a") + bars(72, 300, (90, 40, 20))])
 
     (plain,) = read_corpus([str(file)], figures=False)

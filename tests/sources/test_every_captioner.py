@@ -9,7 +9,7 @@ from omegaconf import OmegaConf
 from PIL import Image
 
 from harness.llm import Calls
-from harness.llm.calls import canonical
+from harness.llm.messages import canonical
 from harness.sources import CAPTIONERS, Caption, Captioner, Figure
 from tests.conftest import Command, Study
 

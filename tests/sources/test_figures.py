@@ -25,7 +25,7 @@ def picture(figure: Figure) -> Image.Image:
 
 
 def test_image_is_cut_out_at_its_own_resolution(tmp_path: Path) -> None:
-    """An image on the page is a figure of its pixels: 120 x 80 here, in RGB."""
+    """An image on the page is a figure with the image's pixels: 120 x 80 here, in RGB."""
     (figure,) = read_pages(tmp_path, WORDS + PHOTO).figures
 
     assert (figure.id, figure.page, figure.kind) == ("a#1.f1", 1, "image")
@@ -37,7 +37,7 @@ def test_image_is_cut_out_at_its_own_resolution(tmp_path: Path) -> None:
 
 
 def test_vector_chart_is_rendered_with_its_labels(tmp_path: Path) -> None:
-    """Bars are a figure; the words under, beside and above them belong to it, the page's not."""
+    """Bars are a figure; words under, beside and above belong to it, other text does not."""
     labels = (
         text(112, 288, "North")
         + text(152, 288, "South")
@@ -61,7 +61,7 @@ def test_vector_chart_is_rendered_with_its_labels(tmp_path: Path) -> None:
 
 
 def test_drawing_in_a_form_is_found_where_it_is_seen(tmp_path: Path) -> None:
-    """A chart in a scaled form stands in page coordinates, and only what its bounds let through."""
+    """A chart in a scaled form is placed in page coordinates and clipped to the form's bounds."""
     chart = form(100, 300, 2, (115, 60), bars(0, 0, (90, 40, 20)))
 
     (figure,) = read_pages(tmp_path, WORDS + chart).figures
@@ -75,7 +75,7 @@ def test_drawing_in_a_form_is_found_where_it_is_seen(tmp_path: Path) -> None:
 
 
 def test_lone_white_plates_are_not_seen(tmp_path: Path) -> None:
-    """White on white is no chart, and an outline around text is none either."""
+    """White on white is not a chart, and neither is an outline around text."""
     white = Drawn(bars(100, 300, (90, 40, 20)).operators.replace(b"0.2 0.4 0.8", b"1 1 1"))
     outline = Drawn(b"100 300 200 100 re S\n")
 
@@ -83,14 +83,14 @@ def test_lone_white_plates_are_not_seen(tmp_path: Path) -> None:
 
 
 def test_line_chart_is_a_figure(tmp_path: Path) -> None:
-    """A line that goes up and down is one; a plain table of rules is none."""
+    """A zigzag line is a chart; a plain ruled table is not."""
     document = read_pages(tmp_path, WORDS + curve(100, 400), WORDS + table(100, 400, 8, 5))
 
     assert [(f.page, f.kind) for f in document.figures] == [(1, "drawing")]
 
 
 def test_figures_count_from_the_top(tmp_path: Path) -> None:
-    """The upper chart is f1, whatever was drawn first."""
+    """The upper chart is f1, whichever was drawn first."""
     low, high = bars(100, 100, (90, 40, 20)), bars(100, 500, (20, 90, 40))
 
     first, second = read_pages(tmp_path, WORDS + low + high).figures
@@ -122,7 +122,7 @@ def test_small_things_and_bands_are_no_figures(tmp_path: Path) -> None:
 
 
 def test_scan_of_a_page_is_a_figure_only_without_text(tmp_path: Path) -> None:
-    """Behind recognised text a scan says nothing new; a page number is no such text."""
+    """A scan behind recognised text is not a figure; a page number alone is not such text."""
     scan = scan_of(seed=1)
 
     document = read_pages(tmp_path, WORDS + scan, scan, text(290, 20, "3") + scan_of(seed=2))
@@ -132,7 +132,7 @@ def test_scan_of_a_page_is_a_figure_only_without_text(tmp_path: Path) -> None:
 
 
 def test_image_bomb_is_not_decoded(tmp_path: Path) -> None:
-    """A page whose image declares 10 billion pixels keeps its text, renders nothing, is counted."""
+    """A page whose image declares 10 billion pixels has its text, no figures, and is counted."""
     bomb = image(
         (100, 300, 240, 160), b"", (100_000, 100_000), b"/ColorSpace/DeviceGray/BitsPerComponent 1"
     )
@@ -164,7 +164,7 @@ def test_every_kind_of_image_becomes_rgb(tmp_path: Path, entries: bytes, channel
 
 
 def test_rotated_page_gives_an_upright_picture(tmp_path: Path) -> None:
-    """On a page turned by 90 degrees the picture turns with it."""
+    """On a page rotated by 90 degrees the picture is rotated too."""
     (figure,) = read_pages(tmp_path, WORDS + PHOTO, rotate=90).figures
 
     assert picture(figure).size == pytest.approx((160, 240), abs=2)

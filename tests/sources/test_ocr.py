@@ -30,7 +30,7 @@ def test_printed_values_are_read() -> None:
 
 @needs_ocr
 def test_picture_without_words_has_no_caption() -> None:
-    """Nothing is made up for a picture in which nothing is printed."""
+    """A picture without printed words has an empty caption."""
     (caption,) = OcrCaptioner().caption([figure("d#1.f1", Image.linear_gradient("L"))], Calls(None))
 
     assert (caption.text, caption.readable, caption.confidence) == ("", False, None)
@@ -39,7 +39,7 @@ def test_picture_without_words_has_no_caption() -> None:
 
 @needs_ocr
 def test_identity_names_engine_models_and_settings() -> None:
-    """Another release, other weights, language or threshold are another captioner."""
+    """Another release, other weights, another language or threshold give another identity."""
     identity = OcrCaptioner().identity()
 
     assert str(identity["engine"]).startswith("rapidocr 3.")
@@ -68,7 +68,7 @@ def test_a_language_without_words_is_captioned_in_english(
 
 
 def test_missing_package_names_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the extra, one line says what to install."""
+    """Without the extra, the error says in one line what to install."""
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
 
     with pytest.raises(ConfigError, match=r"pip install -e '\.\[ocr\]'"):

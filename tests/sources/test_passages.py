@@ -39,7 +39,7 @@ def build(
 
 
 def test_text_holds_the_pages_only(tmp_path: Path) -> None:
-    """Passages are named by document, page and piece; figures are left aside, uncaptioned."""
+    """Passages are named by document, page and piece; figures are not captioned."""
     captioner = ScriptedCaptioner()
 
     built = build(tmp_path, "text", captioner=captioner, chunk_size=8)
@@ -53,7 +53,7 @@ def test_text_holds_the_pages_only(tmp_path: Path) -> None:
 
 
 def test_caption_adds_one_passage_a_figure(tmp_path: Path) -> None:
-    """The text stays as it is; each caption is a passage with the id of its figure."""
+    """The text is unchanged; each caption is a passage with the id of its figure."""
     text, captioned = build(tmp_path, "text"), build(tmp_path, "caption")
 
     assert captioned.passages[:2] == text.passages
@@ -65,14 +65,14 @@ def test_caption_adds_one_passage_a_figure(tmp_path: Path) -> None:
 
 
 def test_ctx_puts_the_page_in_front(tmp_path: Path) -> None:
-    """Each caption stands behind the text of its own page."""
+    """Each caption comes after the text of its own page."""
     built = build(tmp_path, "ctx")
 
     assert built.passages[-1].text == "第二頁的文字，有圖。\n\nA chart, d#2.f2."
 
 
 def test_ctx_never_cuts_the_caption(tmp_path: Path) -> None:
-    """A long page is cut at a sentence, a long caption not at all."""
+    """A long page is cut at a sentence, a long caption is not cut."""
     long = "字" * 3000
     page = document("一二三四五。六七八九十。" * 50, figures=[figure("d#1.f1")])
 
@@ -84,12 +84,12 @@ def test_ctx_never_cuts_the_caption(tmp_path: Path) -> None:
 
 
 def test_ctx_without_room_for_a_page(tmp_path: Path) -> None:
-    """With no context the passage is the caption, and nothing in front of it."""
+    """With a context size of 0 the passage is the caption alone."""
     assert build(tmp_path, "ctx", context_size=0).passages[-1].text == "A chart, d#2.f2."
 
 
 def test_missing_captions_are_counted(tmp_path: Path) -> None:
-    """F09: of three pictures one fails and one says nothing: 1 of 3, in the log, not in silence."""
+    """Of three pictures one fails and one has an empty caption: the run records 1 of 3."""
     figures = [figure(f"d#1.f{i}") for i in (1, 2, 3)]
     captioner = ScriptedCaptioner(said={"d#1.f2": ""}, fails=["d#1.f3"])
 
@@ -103,7 +103,7 @@ def test_missing_captions_are_counted(tmp_path: Path) -> None:
 
 
 def test_no_caption_at_all_is_an_error(tmp_path: Path) -> None:
-    """F09: an index of captions without one would be the index of text under another name."""
+    """An index of captions without one would be the index of text under another name."""
     with pytest.raises(InputError, match="captions 0 of 2") as error:
         build(tmp_path, "caption", captioner=ScriptedCaptioner(fails=["d#2.f1", "d#2.f2"]))
 
@@ -120,7 +120,7 @@ def test_captions_need_a_captioner(tmp_path: Path) -> None:
 
 
 def test_corpus_without_figures_is_the_same_under_all_contents(tmp_path: Path) -> None:
-    """Where there is nothing to caption nothing fails, and the log says 0 of 0."""
+    """A corpus without figures is not an error, whatever the contents."""
     plain = document("Text.")
 
     assert build(tmp_path, "caption", plain).passages == build(tmp_path, "text", plain).passages
@@ -128,7 +128,7 @@ def test_corpus_without_figures_is_the_same_under_all_contents(tmp_path: Path) -
 
 
 def test_equal_passages_are_kept_once(tmp_path: Path) -> None:
-    """The first of equal passages stays, over documents too, and the rest are counted."""
+    """The first of equal passages is kept, across documents too, and the others are counted."""
     twice = document("Header line.", "Header line.", "Other.")
     again = document("Header line.", name="e")
 
@@ -139,20 +139,20 @@ def test_equal_passages_are_kept_once(tmp_path: Path) -> None:
 
 
 def test_passages_without_words_are_left_out(tmp_path: Path) -> None:
-    """Bullets and rules are no passages; a page number is, if it is all there is."""
+    """Bullets and rules are not passages; a page number is, if the page has nothing else."""
     built = build(tmp_path, "text", document("•••", "13", ""))
 
     assert [p.id for p in built.passages] == ["d#2.1"]
 
 
 def test_no_words_at_all(tmp_path: Path) -> None:
-    """A corpus of signs cannot be indexed."""
+    """A corpus without letters and digits cannot be indexed."""
     with pytest.raises(InputError, match="no words"):
         build(tmp_path, "text", document("•••"))
 
 
 def test_decomposed_corpus_gives_the_same_passages(tmp_path: Path) -> None:
-    """E10: ids and texts are those of the composed corpus, and the change is counted."""
+    """Ids and texts are those of the composed corpus, and the change is counted."""
     for folder, form in (("nfc", "NFC"), ("nfd", "NFD")):
         (tmp_path / folder).mkdir()
         text = unicodedata.normalize(form, "ガイドラインです。ゴールはどこですか。")
@@ -168,8 +168,8 @@ def test_decomposed_corpus_gives_the_same_passages(tmp_path: Path) -> None:
     )
 
 
-def test_log_tells_what_was_done(tmp_path: Path) -> None:
-    """The counts of reading and of building come together, numbers cut among them."""
+def test_counts_say_what_was_done(tmp_path: Path) -> None:
+    """The counts of reading and of building are recorded together, with the numbers cut."""
     counts = build(tmp_path, "caption").counts
 
     assert counts == {
@@ -190,13 +190,13 @@ def test_log_tells_what_was_done(tmp_path: Path) -> None:
 def test_impossible_settings_name_the_key(
     tmp_path: Path, settings: dict[str, int], key: str
 ) -> None:
-    """A size that cannot be is a one-line error with the key and the value."""
+    """An invalid size is a one-line error with the key and the value."""
     with pytest.raises(ConfigError, match=key):
         build(tmp_path, "text", **settings)
 
 
 def test_unknown_contents(tmp_path: Path) -> None:
-    """The nearest name is guessed."""
+    """The error suggests the nearest name."""
     with pytest.raises(UnknownNameError, match="did you mean 'caption'"):
         build(tmp_path, "captions")
 
@@ -222,7 +222,7 @@ print(hashlib.sha256(repr(content).encode()).hexdigest())
 
 
 def test_passages_do_not_depend_on_the_process(tmp_path: Path) -> None:
-    """Two processes with other hash seeds give the same ids, texts and pictures."""
+    """Two processes with different hash seeds give the same ids, texts and pictures."""
     corpus = str(ROOT / "testsets" / "census" / "documents")
     prints = {
         subprocess.run(

@@ -30,7 +30,7 @@ def pixels(image: Image.Image) -> np.ndarray:
     "mode", ["1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "YCbCr", "I", "F", "I;16"]
 )
 def test_every_mode_becomes_rgb(mode: str) -> None:
-    """Whatever Pillow can hold comes out as 8-bit RGB of the same size."""
+    """Every mode of Pillow becomes 8-bit RGB of the same size."""
     image = gradient() if mode == "I;16" else gradient(mode)
     if mode == "I;16":
         image = Image.fromarray(np.linspace(0, 60000, 800).reshape(20, 40).astype(np.uint16))
@@ -39,7 +39,7 @@ def test_every_mode_becomes_rgb(mode: str) -> None:
 
 
 def test_transparency_is_flattened_on_white() -> None:
-    """Where nothing is, a reader sees paper."""
+    """Transparency becomes white."""
     image = Image.new("RGBA", (10, 10), (0, 0, 0, 0))
     image.putpixel((0, 0), (200, 0, 0, 255))
 
@@ -57,12 +57,12 @@ def test_deep_greys_are_scaled_not_cut() -> None:
 
 
 def test_large_pictures_are_scaled_down() -> None:
-    """The longest side is bounded and the shape kept."""
+    """The longest side is limited and the proportions are kept."""
     assert pixels(gradient(size=(4000, 1000))).shape == (500, LONGEST_SIDE, 3)
 
 
 def test_blank_pictures_are_none() -> None:
-    """A picture of one colour has nothing to say."""
+    """A picture of one colour is dropped."""
     assert encode(Image.new("RGB", (100, 100), "white")) is None
 
 
@@ -87,14 +87,14 @@ def test_exif_orientation_is_applied() -> None:
 
 @pytest.mark.parametrize("block", [b"II*\0\x08\0\0\0\x09\0", b"XX\0\0"])
 def test_damaged_exif_is_ignored(block: bytes) -> None:
-    """A picture whose EXIF block is cut short, or is none, is shown as it lies."""
+    """A picture whose EXIF block is truncated or invalid is not rotated."""
     data = file_of(gradient(), "JPEG", exif=b"Exif\0\0" + block)
 
     assert decode(data, "x").size == (40, 20)
 
 
 def test_first_frame_is_taken() -> None:
-    """Of an animation or a stack of pages the first is shown."""
+    """Of an animation or a stack of pages the first is taken."""
     frames = [Image.new("RGB", (8, 8), colour) for colour in ("red", "blue")]
     data = file_of(frames[0], "TIFF", save_all=True, append_images=frames[1:])
 
@@ -115,13 +115,13 @@ def bomb(side: int) -> bytes:
 
 @pytest.mark.parametrize("side", [8_000, 11_000, 100_000])
 def test_bombs_are_not_decoded(side: int) -> None:
-    """Below and above the limits at which Pillow warns and refuses, it is one clear line."""
+    """Below and above the limits at which Pillow warns and refuses, it is an error in one line."""
     with pytest.raises(InputError, match=r"^big.png: picture of more than 50,000,000 pixels"):
         decode(bomb(side), "big.png")
 
 
 @pytest.mark.parametrize("end", [0, 8, 40, 60, 75])
 def test_broken_pictures_are_named(end: int) -> None:
-    """A file that is no picture, or ends too early, is one line that names it."""
+    """A file that is not a picture, or is truncated, is an error in one line that names it."""
     with pytest.raises(InputError, match=r"^torn.png: not a picture that can be read"):
         decode(file_of(gradient())[:end], "torn.png")

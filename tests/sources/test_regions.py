@@ -12,13 +12,13 @@ def plates(*boxes: tuple[float, float, float, float]) -> list[Mark]:
 
 
 def test_bars_are_a_figure() -> None:
-    """Upright bars stand on one line and differ in height; lying ones start at one line."""
+    """Upright bars start at one line and differ in height, horizontal ones in length."""
     assert is_figure(plates((0, 0, 20, 90), (30, 0, 50, 50), (60, 0, 80, 20)))
     assert is_figure(plates((0, 0, 90, 20), (0, 30, 50, 50), (0, 60, 20, 80)))
 
 
-def test_table_is_no_figure() -> None:
-    """Cells that share a line are equally long, whatever their widths, and rules are rules."""
+def test_table_is_not_a_figure() -> None:
+    """Cells that share a line are equally long, whatever their widths, and rules are not bars."""
     header = plates((0, 100, 60, 115), (60, 100, 100, 115), (100, 100, 180, 115))
     rules = [Mark(MarkKind.RULE, Box(0, y, 180, y + 1)) for y in range(0, 100, 15)]
 
@@ -42,7 +42,7 @@ def test_image_needs_size() -> None:
 
 
 def test_regions_keep_apart_what_stands_apart() -> None:
-    """Two charts on a page are two regions; a frame holds what is inside together."""
+    """Two charts on a page are two regions; a frame joins everything inside it."""
     left, right = plates((50, 50, 100, 100), (300, 50, 350, 100))
     frame = Mark(MarkKind.PLATE, Box(40, 40, 400, 400))
 
@@ -51,19 +51,19 @@ def test_regions_keep_apart_what_stands_apart() -> None:
 
 
 def test_regions_of_a_monstrous_page() -> None:
-    """The grid does not grow with the page: 14,400 points and more cost no more than A4."""
+    """The grid does not grow with the page: 14,400 points cost no more than A4."""
     huge = Box(0, 0, 1e7, 1e7)
 
     assert len(regions(plates((0, 0, 10, 10), (9e6, 9e6, 9.1e6, 9.1e6)), huge)) == 2
 
 
 def test_marks_outside_of_the_page_do_no_harm() -> None:
-    """What lies beyond the edge is counted to the cell at the edge."""
+    """A mark beyond the edge is assigned to the cell at the edge."""
     assert len(regions(plates((-500, -500, -400, -400), (900, 900, 950, 950)), PAGE)) == 2
 
 
 def test_box_arithmetic() -> None:
-    """Union, share and growth, worked by hand."""
+    """Union, intersection and growth, worked by hand."""
     a, b = Box(0, 0, 10, 10), Box(5, 5, 20, 8)
 
     assert around([a, b]) == Box(0, 0, 20, 10)

@@ -11,7 +11,7 @@ LETTERS = st.text("漢字かなab XY12305.,%$ \n。，、！？；：）」』(�
 
 
 def test_sentences_keep_their_own_stop() -> None:
-    """F01, F02: three sentences, none beginning with a stop, 1.05 whole in the second."""
+    """Three sentences, none beginning with a stop, and 1.05 whole in the second."""
     pieces = split(REPORT, 20)
 
     assert pieces == [
@@ -23,7 +23,7 @@ def test_sentences_keep_their_own_stop() -> None:
 
 
 def test_cut_numbers_are_counted() -> None:
-    """Pieces are counted that begin or end in a number, as the stock splitter makes them."""
+    """Pieces that begin or end inside a number are counted, as the default splitter cuts them."""
     assert count_cut_numbers("率為1.05。", ["率為1.", "05。"]) == 2
     assert count_cut_numbers("共12,345例，3.5%", ["共12,", "345例，3.5", "%"]) == 3
     assert count_cut_numbers("in 2005. 12 of", ["in 2005.", "12 of"]) == 0
@@ -39,14 +39,14 @@ def test_numbers_are_never_cut(number: str, size: int) -> None:
 
 
 def test_english_is_cut_at_sentences() -> None:
-    """A sentence ends at its stop; the head of a list item and dot leaders are no ends."""
+    """A sentence ends at its stop, but not at the number of a list item or dot leaders."""
     text = "It rose. It fell again! 1. First item\nTotal ...... 12.5 3.0"
 
     assert split(text, 24) == ["It rose. It fell again!", "1. First item", "Total ...... 12.5 3.0"]
 
 
 def test_long_sentence_is_cut_at_commas() -> None:
-    """Where a sentence is too long the next best places are used: ；, then ，and 、."""
+    """A sentence that is too long is cut at the next best places: ；, then ，and 、."""
     assert split("甲甲甲，乙乙乙；丙丙丙、丁丁丁。", 9) == ["甲甲甲，乙乙乙；", "丙丙丙、丁丁丁。"]
     assert split("甲甲甲，乙乙乙。", 5) == ["甲甲甲，", "乙乙乙。"]
 
@@ -61,7 +61,7 @@ def test_overlap_repeats_whole_pieces() -> None:
 
 @given(LETTERS, st.integers(1, 30))
 def test_nothing_is_lost_and_nothing_begins_wrong(text: str, size: int) -> None:
-    """Of any text all but blanks is kept in order, and no later piece begins with a stop."""
+    """Everything but blanks is kept in order, and no later piece begins with a stop."""
     pieces = split(text, size)
 
     assert re.sub(r"\s", "", "".join(pieces)) == re.sub(r"\s", "", text)
@@ -71,7 +71,7 @@ def test_nothing_is_lost_and_nothing_begins_wrong(text: str, size: int) -> None:
 
 @given(LETTERS, st.integers(2, 30))
 def test_overlap_cuts_no_numbers(text: str, size: int) -> None:
-    """Nor does overlap make a piece begin inside of a number."""
+    """Overlap does not make a piece begin inside a number."""
     assert count_cut_numbers(text, split(text, size, size // 2), size // 2) == 0
 
 

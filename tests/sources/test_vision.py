@@ -28,8 +28,8 @@ def test_picture_and_prompt_are_sent() -> None:
     assert first.readable
 
 
-def test_own_prompt_replaces_the_languages() -> None:
-    """A prompt of one's own is sent and is part of the identity."""
+def test_a_custom_prompt_replaces_the_languages() -> None:
+    """A custom prompt is sent and is part of the identity."""
     with StubEndpoint("ok") as stub:
         own = captioner(stub, prompt="Only the title.")
         own.caption(FIGURES[:1], Calls(None))
@@ -39,7 +39,7 @@ def test_own_prompt_replaces_the_languages() -> None:
 
 
 def test_each_picture_is_asked_once(tmp_path: Path) -> None:
-    """Calls are remembered in the store as those of any model are."""
+    """Calls are cached in the store like those of any model."""
     with StubEndpoint("ok") as stub:
         for _ in range(2):
             captioner(stub).caption(FIGURES, Calls(tmp_path))
@@ -56,7 +56,7 @@ def test_each_picture_is_asked_once(tmp_path: Path) -> None:
     ],
 )
 def test_failures_are_captions_with_a_reason(reply: Reply, reason: str) -> None:
-    """A refusal, an empty reply and a truncated one leave the other figures alone."""
+    """A refusal, an empty reply and a truncated one do not affect the other figures."""
     with StubEndpoint([reply, "A map."]) as stub:
         bad, good = captioner(stub, concurrency=1).caption(FIGURES, Calls(None))
 
@@ -84,7 +84,7 @@ def test_a_language_without_a_prompt_gets_the_english_one(
 
 
 def test_key_is_never_part_of_the_identity(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither the key nor the name of its variable shapes a caption."""
+    """Neither the key nor the name of its variable is part of the identity."""
     monkeypatch.setenv("VISION_KEY", "sk-secret")
 
     with_key = VisionCaptioner(model="m", api_key_env="VISION_KEY").identity()

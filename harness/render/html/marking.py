@@ -1,4 +1,4 @@
-"""Texts in pieces: what differs from another text, and what words a passage shares with claims."""
+"""Texts in pieces: differences from another text, and wording that a passage shares with claims."""
 
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
@@ -15,10 +15,10 @@ LONGEST = 1_500
 """Tokens beyond which a text is compared by lines: the time grows with their square."""
 
 ALIKE = 0.35
-"""Share of common tokens below which marked differences would be confetti."""
+"""Share of common tokens below which marking the differences would not help."""
 
 SHARED = {True: 8, False: 4}
-"""Neighbouring characters of CJK, or words, that make two texts share wording."""
+"""Consecutive characters of CJK, or words, that two texts must have in common to share wording."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ def tokens(text: str) -> list[str]:
 
 
 def differences(base: str, text: str) -> tuple[Piece, ...] | None:
-    """Return `text` with what `base` lacks marked added, and what it lacks itself marked gone.
+    """Return `text` with what is only in it marked added, and what is only in `base` marked gone.
 
     None where the two have too little in common for marks to help.
 
@@ -74,7 +74,7 @@ def is_cjk(token: str) -> bool:
 def runs_of(
     words: Sequence[str], starts: Container[str] | None = None
 ) -> Iterator[tuple[tuple[str, ...], int, int]]:
-    """Yield each row of neighbouring words long enough to be no chance, with its place.
+    """Yield each run of consecutive words that is too long to be a coincidence, with its place.
 
     Blanks and signs do not count. With `starts`, only rows that begin with one of these words.
     """
@@ -90,7 +90,7 @@ def runs_of(
 
 @lru_cache(maxsize=10_000)
 def wording(claim: str) -> frozenset[tuple[str, ...]]:
-    """Return the rows of words that tell a claim's wording; a claim meets many passages."""
+    """Return the runs of words of a claim; cached, as a claim is compared with many passages."""
     return frozenset(row for row, _, _ in runs_of(tokens(claim)))
 
 
@@ -103,16 +103,16 @@ def shared(text: str, claims: Iterable[tuple[str, str]]) -> tuple[Piece, ...]:
     >>> [(p.kind, p.text) for p in marked]
     [('same', 'The '), ('entailed', 'tower is 27 metres'), ('same', ' high.')]
     """
-    told = [(wording(claim), kind) for claim, kind in claims]
-    if not told:
+    known = [(wording(claim), kind) for claim, kind in claims]
+    if not known:
         return (Piece(text),) if text else ()
     words = tokens(text)
     kinds = ["same"] * len(words)
-    starts = {row[0] for said, _ in told for row in said}
+    starts = {row[0] for rows, _ in known for row in rows}
     places = list(runs_of(words, starts))
-    for said, kind in told:
+    for rows, kind in known:
         for row, first, last in places:
-            if row in said:
+            if row in rows:
                 kinds[first : last + 1] = [kind] * (last + 1 - first)
     pairs = zip(kinds, words, strict=True)
     return tuple(

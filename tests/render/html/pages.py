@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from harness.analysis import Analysis, MetricFacts, RunFacts, StudyRows, analyse, study_table
 from harness.records import Layer, Passage, Question, Response, Score, Verdict
 from harness.render import StudyFacts
-from harness.render.html import Details, Made, Picture, Said, html_page
+from harness.render.html import Details, FigureCaption, RunRecord, ShownFigure, html_page
 
 DOT = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 METRICS = (
@@ -104,11 +104,12 @@ def shown(
             responses=responses,
             verdicts=verdicts,
             scores=scores,
-            pictures=(Picture("d#2.f1", "d", 2, DOT, 1, 1, (Said("ocr", label, tuple(names)),)),),
-            made=tuple(
-                Made(name, {"top_k": at, "prompt": label}, frozenset({"captioner"}),
-                     {"generator": label}, {"numpy": "2.4"}, {"d.pdf": "00"},
-                     {"asked": 1.0, "input_tokens": None}, f"python -m x {label}")
+            pictures=(ShownFigure("d#2.f1", "d", 2, DOT, 1, 1,
+                                  (FigureCaption("ocr", label, tuple(names)),)),),
+            records=tuple(
+                RunRecord(name, {"top_k": at, "prompt": label}, frozenset({"captioner"}),
+                          {"generator": label}, {"numpy": "2.4"}, {"d.pdf": "00"},
+                          {"asked": 1.0, "input_tokens": None}, f"python -m x {label}")
                 for at, name in enumerate(names)
             ),
             judge={"model": label},

@@ -35,7 +35,7 @@
 
   const element = (name, settings) => Object.assign(document.createElement(name), settings);
   const grid = document.querySelector("table.grid");
-  if (grid && grid.querySelector(".informative")) {
+  if (grid && grid.querySelector(".marked")) {
     const label = element("label", { textContent: " " + grid.dataset.filter });
     const box = element("input", { type: "checkbox" });
     label.prepend(box);
@@ -44,7 +44,7 @@
     grid.parentElement.before(tools);
     box.addEventListener("change", () => {
       for (const row of grid.tBodies[0].rows) {
-        row.hidden = box.checked && !row.classList.contains("informative");
+        row.hidden = box.checked && !row.classList.contains("marked");
       }
     });
   }
@@ -61,14 +61,14 @@
     const close = element("button", { type: "button", textContent: tools.dataset.none });
     tools.append(search, open, close, found);
     const shown = () => questions.filter((one) => !one.hidden);
-    open.addEventListener("click", () => shown().forEach((one) => (one.open = true)));
-    close.addEventListener("click", () => shown().forEach((one) => (one.open = false)));
+    open.addEventListener("click", () => value_text().forEach((one) => (one.open = true)));
+    close.addEventListener("click", () => value_text().forEach((one) => (one.open = false)));
     search.addEventListener("input", () => {
       const wanted = search.value.trim().toLowerCase();
       for (const one of questions) {
         one.hidden = wanted !== "" && !one.textContent.toLowerCase().includes(wanted);
       }
-      found.textContent = wanted ? `${shown().length} ${tools.dataset.found}` : "";
+      found.textContent = wanted ? `${value_text().length} ${tools.dataset.found}` : "";
     });
   }
 
@@ -81,6 +81,6 @@
   addEventListener("hashchange", unfold);
   unfold();
   addEventListener("beforeprint", () => {
-    for (const one of document.querySelectorAll("details.contrast, details.part")) one.open = true;
+    for (const one of document.querySelectorAll("details.part")) one.open = true;
   });
 })();

@@ -1,0 +1,321 @@
+"""The cache of model calls: each is sent once, whatever is rerun.
+
+One SQLite file that several processes and threads share. Failures are never stored.
+"""
+
+import asyncio
+import json
+import sqlite3
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.errors import ConfigError, HarnessError, NotRecordedError
+from harness.llm.budget import Budget, Spent
+from harness.llm.messages import canonical
+
+Vector = NDArray[np.float32]
+
+MODES = ("readwrite", "read", "off")
+
+BUSY_SECONDS = 60.0
+"""How long a process waits for the write of another one."""
+
+KEYS_A_STATEMENT = 500
+
+Rows = list[tuple[str, Any]]
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS calls (
+    key TEXT PRIMARY KEY, kind TEXT NOT NULL, payload TEXT NOT NULL, created REAL NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS vectors (
+    key TEXT PRIMARY KEY, vector BLOB NOT NULL, created REAL NOT NULL
+) WITHOUT ROWID;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """The size of a call store."""
+
+    calls: Mapping[str, int]
+    """Kind -> how many."""
+    vectors: int
+    bytes: int
+    """On disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usual:
+    """What the cached calls of one kind took."""
+
+    calls: int
+    seconds: float
+    """Mean, from sending to the last byte."""
+    output_tokens: float | None
+    """Mean; None where the endpoint reports none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A cached call."""
+
+    key: str
+    payload: Mapping[str, object]
+    created: float
+    """Unix time."""
+
+
+class Calls:
+    """The call store in `folder`, and the account of the calls of this process.
+
+    Args:
+        folder: The folder of `calls.sqlite`; None caches nothing.
+        mode: readwrite; read (a call that is not cached is an error); off (caches nothing).
+        budget: Limits on the calls that are not cached.
+    """
+
+    def __init__(
+        self, folder: Path | None, mode: str = "readwrite", budget: Budget | None = None
+    ) -> None:
+        if mode not in MODES:
+            raise ConfigError(f"cache must be one of {', '.join(MODES)} (got {mode})")
+        self.mode = mode
+        self.path = folder / "calls.sqlite" if folder is not None and mode != "off" else None
+        self.budget = budget or Budget()
+        self.asked = 0
+        """Calls that went to an endpoint, each counted once however often it was retried."""
+        self.sent = 0
+        """HTTP requests that these took: failed attempts are billed too."""
+        self.remembered = 0
+        """Calls and vectors that came from the cache."""
+        self.tokens: dict[str, tuple[int, int]] = {}
+        """Model -> tokens of prompts and of replies, where they are reported."""
+        self.repairs: Counter[str] = Counter()
+        """Invalid replies: how many `replies`, and how they were requested again (`more_room`,
+        `repair`, `fresh`). Cached ones count like new ones."""
+        self.in_flight: dict[str, asyncio.Event] = {}
+        """Key of a call -> set when it is done; used on the shared event loop only."""
+        self._uncounted: set[str] = set()
+        """Models whose server reports no token counts."""
+        self._lock = threading.Lock()
+        self._started = time.monotonic()
+        self._database = CallDatabase(self.path, _TABLES) if self.path is not None else None
+
+    @property
+    def spent(self) -> Spent:
+        """What this process has spent so far."""
+        minutes = (time.monotonic() - self._started) / 60.0
+        return Spent(self.asked, self.tokens, minutes)
+
+    def get_many(self, keys: Sequence[str]) -> dict[str, dict[str, object]]:
+        """Return the cached payloads of those keys that are known."""
+        if self._database is None:
+            return {}
+        found = {k: json.loads(text) for k, text in self._database.find("calls", "payload", keys)}
+        self.recall(len(found))
+        return found
+
+    def known(self, keys: Sequence[str]) -> set[str]:
+        """Return those keys that are cached, without counting them as read."""
+        if self._database is None:
+            return set()
+        return {key for key, _ in self._database.find("calls", "kind", keys)}
+
+    def put(self, key: str, kind: str, payload: Mapping[str, object]) -> None:
+        """Store a JSON object at once, so that a killed process loses no answer that arrived.
+
+        The first answer to a call stays.
+        """
+        if self._database is None or self.mode != "readwrite":
+            return
+        row = (key, kind, canonical(payload), time.time())
+        self._database.write("INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?)", [row])
+
+    def get_vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
+        """Return the vectors of those keys that are known."""
+        if self._database is None:
+            return {}
+        rows = self._database.find("vectors", "vector", keys)
+        self.recall(len(rows))
+        return {key: np.frombuffer(blob, "<f4") for key, blob in rows}
+
+    def put_vectors(self, vectors: Mapping[str, Vector]) -> None:
+        """Store vectors as little-endian float32."""
+        if self._database is None or self.mode != "readwrite":
+            return
+        now = time.time()
+        rows = [(key, np.asarray(v, "<f4").tobytes(), now) for key, v in vectors.items()]
+        self._database.write("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)
+
+    def about_to_ask(self, model: str) -> None:
+        """Count a call that goes to an endpoint.
+
+        Raises:
+            NotRecordedError: The store is read-only (`cache=read`).
+            BudgetError: The budget is spent.
+        """
+        if self.mode == "read":
+            raise NotRecordedError(
+                f"{model}: the call is not in {self.path}, and cache=read forbids new calls;"
+                " use cache=readwrite and a model that can be reached"
+            )
+        with self._lock:
+            self.budget.check(self.spent, model, model not in self._uncounted)
+            self.asked += 1
+
+    def about_to_send(self) -> None:
+        """Count an HTTP request."""
+        with self._lock:
+            self.sent += 1
+
+    def answered(self, model: str, input_tokens: int | None, output_tokens: int | None) -> None:
+        """Add to the model's tokens."""
+        with self._lock:
+            if input_tokens is None:
+                self._uncounted.add(model)
+            read, written = self.tokens.get(model, (0, 0))
+            self.tokens[model] = (read + (input_tokens or 0), written + (output_tokens or 0))
+
+    def size(self) -> Size:
+        """Return the size of the store."""
+        if self._database is None or not self._database.path.exists():
+            return Size({}, 0, 0)
+        path = self._database.path
+        with self._database.opened() as connection:
+            kinds = connection.execute("SELECT kind, count(*) FROM calls GROUP BY kind ORDER BY 1")
+            vectors = connection.execute("SELECT count(*) FROM vectors").fetchone()[0]
+            files = path.parent.glob(path.name + "*")
+            return Size(dict(kinds), vectors, sum(file.stat().st_size for file in files))
+
+    def usual(self, kind: str) -> Usual | None:
+        """Return what a call of this kind (`chat gpt-4o`) took so far; None before the first."""
+        if self._database is None or not self._database.path.exists():
+            return None
+        with self._database.opened() as connection:
+            count, seconds, tokens = connection.execute(
+                "SELECT count(*), avg(json_extract(payload, '$.seconds')),"
+                " avg(json_extract(payload, '$.output_tokens')) FROM calls WHERE kind = ?",
+                [kind],
+            ).fetchone()
+        return Usual(count, seconds, tokens) if count else None
+
+    def entries(self, keys: Sequence[str]) -> list[Entry]:
+        """Return the entries of those keys that are known, by key."""
+        if self._database is None:
+            return []
+        payloads = dict(self._database.find("calls", "payload", keys))
+        times = dict(self._database.find("calls", "created", keys))
+        return [Entry(key, json.loads(payloads[key]), times[key]) for key in sorted(payloads)]
+
+    def prune(self, before: float | None = None, kind: str | None = None) -> int:
+        """Delete what was stored earlier than `before` (Unix time), of that kind if given.
+
+        `chat` means the calls of every chat model, `chat gpt-4o` those of one, `vector` the
+        embeddings. Without arguments everything is deleted. Returns the number of entries deleted.
+        """
+        if self._database is None or not self._database.path.exists():
+            return 0
+        before = time.time() + 1.0 if before is None else before
+        of_kind = "(?2 IS NULL OR kind = ?2 OR substr(kind, 1, length(?2) + 1) = ?2 || ' ')"
+        deleted = self._database.write(
+            f"DELETE FROM calls WHERE created < ?1 AND {of_kind}", [(before, kind)]
+        )
+        if kind is None or kind == "vector":
+            deleted += self._database.write("DELETE FROM vectors WHERE created < ?", [(before,)])
+        with self._database.opened() as connection:
+            connection.execute("VACUUM")
+        return deleted
+
+    def close(self) -> None:
+        """Close the file; the next use opens it again."""
+        if self._database is not None:
+            self._database.close()
+
+    def recall(self, count: int) -> None:
+        """Count calls that the cache answered."""
+        with self._lock:
+            self.remembered += count
+
+
+class CallDatabase:
+    """The SQLite file at `path`, which several threads and processes read and write at once.
+
+    It is created with `tables` at the first write, and opened when it is needed.
+    """
+
+    def __init__(self, path: Path, tables: str) -> None:
+        self.path = path
+        self._tables = tables
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+
+    def find(self, table: str, column: str, keys: Sequence[str]) -> Rows:
+        """Return (key, value) for those keys that the table has."""
+        rows: Rows = []
+        if not self.path.exists():
+            return rows
+        with self.opened() as connection:
+            for start in range(0, len(keys), KEYS_A_STATEMENT):
+                some = keys[start : start + KEYS_A_STATEMENT]
+                marks = ",".join("?" * len(some))
+                rows += connection.execute(
+                    f"SELECT key, {column} FROM {table} WHERE key IN ({marks})", some
+                )
+        return rows
+
+    def write(self, sql: str, rows: Sequence[Sequence[object]]) -> int:
+        """Run the statement for each row, as one transaction; return how many rows changed."""
+        with self.opened() as connection, connection:
+            return connection.executemany(sql, rows).rowcount
+
+    @contextmanager
+    def opened(self) -> Iterator[sqlite3.Connection]:
+        """Yield the connection to this thread alone. Raises HarnessError with the remedy."""
+        with self._lock:
+            try:
+                if self._connection is None:
+                    self._connection = _connect(self.path, self._tables)
+                yield self._connection
+            except sqlite3.OperationalError as error:
+                raise HarnessError(
+                    f"{self.path}: {error}; is the disk full, or the folder read-only?"
+                ) from error
+            except sqlite3.DatabaseError as error:
+                raise HarnessError(
+                    f"{self.path}: {error}; move the file away to start a new one"
+                ) from error
+
+    def close(self) -> None:
+        """Close the file; the next use opens it again."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+
+def _connect(path: Path, tables: str) -> sqlite3.Connection:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, check_same_thread=False)
+    give_up_at = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            break
+        except sqlite3.OperationalError as error:
+            # Several processes create the file at once: SQLite does not wait in this case.
+            if "locked" not in str(error) or time.monotonic() > give_up_at:
+                raise
+            time.sleep(0.02)
+    connection.execute("PRAGMA synchronous=NORMAL")
+    connection.executescript(tables)
+    return connection

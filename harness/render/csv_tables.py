@@ -1,0 +1,268 @@
+"""The report as long, tidy CSV tables, for spreadsheets and notebooks.
+
+The columns are the fields of the results, and values that are derived from them.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from enum import Enum
+
+from harness.analysis import Finding
+from harness.analysis.findings.listing import json_number, value_text
+from harness.analysis.results import (
+    Analysis,
+    Change,
+    Difference,
+    MeanCell,
+    MetricTrust,
+    MissingRun,
+    PassageChange,
+    Split,
+)
+from harness.records import Status
+from harness.render.printable import plain
+from harness.render.sections.finding_sentences import sentence
+from harness.render.vocabulary import words
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""How a text begins that a spreadsheet would work out instead of showing."""
+
+EVERYTHING = 1_000_000
+"""Names of a list that are written out in a table: all of them."""
+
+
+def csv_tables(analysis: Analysis, language: str = "en") -> dict[str, str]:
+    """Return file name -> CSV text: NA is an empty cell beside its status, a list is JSON.
+
+    The language is that of the sentences in `findings.csv`; all else is the same in each.
+    """
+    tables = {
+        "right_wrong": (RIGHT_WRONG, right_wrong(analysis)),
+        "means": (MEANS, means(analysis)),
+        "trust": (TRUST, (cells(TRUST, found) for found in analysis.trust)),
+        "contrasts": (CONTRASTS, contrasts(analysis)),
+        "confounded": (CONFOUNDED, confounded(analysis)),
+        "curves": (CURVES, curves(analysis)),
+        "interactions": (INTERACTIONS, interactions(analysis)),
+        "counterfactuals": (COUNTERFACTUALS, counterfactuals(analysis)),
+        "findings": (FINDINGS, findings(analysis, language)),
+    }
+    return {f"{name}.csv": csv_text(columns, rows) for name, (columns, rows) in tables.items()}
+
+
+Cells = Mapping[str, object]
+"""Column -> value, of one row."""
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Cells]) -> str:
+    """Return the rows under a header, which is there without any row too.
+
+    >>> print(csv_text(["run", "mean"], [{"run": "=1", "mean": -0.5}, {"run": "a", "mean": None}]))
+    run,mean
+    '=1,-0.5
+    a,
+    <BLANKLINE>
+    """
+    import pandas as pd
+
+    values = [[value_of(row[column]) for column in columns] for row in rows]
+    # as objects: a column of whole numbers with a gap would turn into decimals
+    frame = pd.DataFrame(values, columns=list(columns), dtype=object)
+    return frame.to_csv(index=False, lineterminator="\n")
+
+
+def value_of(value: object) -> object:
+    """Return what a cell holds: numbers as they are, lists and tables as JSON text."""
+    if isinstance(value, float):
+        return json_number(value)
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, str | Enum):
+        text = plain(value if isinstance(value, str) else str(value.value))
+        return f"'{text}" if text.startswith(FORMULA) else text
+    return json.dumps(value, ensure_ascii=False)
+
+
+def names(result: type, *without: str) -> tuple[str, ...]:
+    """Return the names of a result's fields, without some of them."""
+    return tuple(field.name for field in fields(result) if field.name not in without)
+
+
+def cells(columns: Sequence[str], *results: object, **values: object) -> Cells:
+    """Return a row: each column's value, else the field of the first result that has one."""
+    return {
+        column: values[column]
+        if column in values
+        else next((getattr(one, column) for one in results if hasattr(one, column)), None)
+        for column in columns
+    }
+
+
+def sides(change: Change, prefix: str = "") -> dict[str, object]:
+    """Return a factor's values by column, a number as a number."""
+    values = {"left_value": change.left, "right_value": change.right}
+    return {prefix + name: factor_value(value) for name, value in values.items()}
+
+
+def factor_value(value: object) -> object:
+    """Return a factor's value as a cell holds it."""
+    return value if isinstance(value, bool | int | float) else value_text(value)
+
+
+def commands(missing: Sequence[MissingRun]) -> list[tuple[str, ...]]:
+    """Return the override words of each variant still to collect."""
+    return [run.words for run in missing]
+
+
+RIGHT_WRONG = ("run", "question", "right", "status", "graded_by")
+
+
+def right_wrong(analysis: Analysis) -> Iterator[Cells]:
+    """Yield a row a run and question."""
+    grid = analysis.outcomes
+    for row in grid.rows:
+        for question, right, origin in zip(grid.questions, row.cells, row.origins, strict=True):
+            status = "unknown" if right is None else "ok"
+            if right is not None and origin == "error":
+                status = Status.NOT_ANSWERED
+            values = (row.run, question, right, status, origin or None)
+            yield dict(zip(RIGHT_WRONG, values, strict=True))
+
+
+MEANS = ("run", "metric", "layer", "status", *names(MeanCell, "run"), "common_questions")
+
+
+def means(analysis: Analysis) -> Iterator[Cells]:
+    """Yield a row a metric and run; the status of a mean that is NA is its commonest reason."""
+    for metric in analysis.means:
+        for found in metric.cells:
+            commonest = max(found.statuses, key=lambda s: found.statuses[s], default=None)
+            yield cells(
+                MEANS,
+                found,
+                metric,
+                common_questions=metric.common,
+                status="ok" if found.scored else commonest or Status.NOT_ASKED,
+                statuses=dict(found.statuses),
+            )
+
+
+TRUST = names(MetricTrust)
+
+CONTRASTS = (
+    *("factor", "left_value", "right_value", "left", "right", "attribution"),
+    *names(PassageChange, "by_question"),
+    *("metric", "status", *names(Difference, "metric", "mcnemar"), "wins", "losses"),
+    *("mcnemar_p", "mcnemar_floor", "discordant"),
+)
+
+
+def contrasts(analysis: Analysis) -> Iterator[Cells]:
+    """Yield a row a contrast and metric; the status says why a difference is NA."""
+    for contrast in analysis.contrasts:
+        for difference in contrast.differences:
+            test = difference.mcnemar
+            yield cells(
+                CONTRASTS,
+                contrast,
+                contrast.passages,
+                difference,
+                **sides(contrast.change),
+                status=difference.verdict if difference.mean is None else "ok",
+                mcnemar_p=test and test.p,
+                mcnemar_floor=test and test.floor,
+                discordant=test and test.discordant,
+            )
+
+
+CONFOUNDED = ("left", "right", "factors", "changes", "separated", "between", "missing")
+
+
+def confounded(analysis: Analysis) -> Iterator[Cells]:
+    """Yield a row a pair of runs that differ in several factors."""
+    for pair in analysis.confounded:
+        yield cells(
+            CONFOUNDED,
+            pair,
+            factors=[change.factor for change in pair.changes],
+            changes={change.factor: [*sides(change).values()] for change in pair.changes},
+            separated=not pair.missing,
+            missing=commands(pair.missing),
+        )
+
+
+CURVES = ("factor", "value", "run", "metric", "mean", "status", "questions")
+
+
+def curves(analysis: Analysis) -> Iterator[Cells]:
+    """Yield a row a run and metric of each sweep, over the questions that all its runs scored."""
+    for curve in analysis.curves:
+        for point in curve.points:
+            for metric, mean in point.means.items():
+                status = "no_common_question" if mean is None else "ok"
+                values = {"metric": metric, "mean": mean, "status": status}
+                yield cells(CURVES, curve, point, questions=point.scored[metric], **values)
+
+
+INTERACTIONS = (
+    *("first", "first_left_value", "first_right_value"),
+    *("second", "second_left_value", "second_right_value", "corners", "missing"),
+    *("metric", "status", *names(Difference, "metric", "mcnemar", "verdict"), "wins", "losses"),
+)
+
+
+def interactions(analysis: Analysis) -> Iterator[Cells]:
+    """Yield a row a square of runs and metric; one that lacks a run has one row, and no metric."""
+    for square in analysis.interactions:
+        of_square = {
+            "first": square.first.factor,
+            **sides(square.first, "first_"),
+            "second": square.second.factor,
+            **sides(square.second, "second_"),
+            "corners": square.corners,
+            "missing": commands(square.missing),
+        }
+        if not square.differences:
+            yield cells(INTERACTIONS, status="missing_run", **of_square)
+        for row in square.differences:
+            status = "no_common_question" if row.mean is None else "ok"
+            yield cells(INTERACTIONS, row, status=status, **of_square)
+
+
+COUNTERFACTUALS = (
+    *("left", "right", "left_on_right", "right_on_left", "missing", "status"),
+    *names(Split),
+)
+
+
+def counterfactuals(analysis: Analysis) -> Iterator[Cells]:
+    """Yield a row a pair and metric; a pair that lacks a run has one row, and no metric.
+
+    `left_on_right` is the run of left's generator on right's passages.
+    """
+    for pair in analysis.counterfactuals:
+        crossed = dict(zip(("left_on_right", "right_on_left"), pair.crossed, strict=True))
+        of_pair = {**crossed, "missing": commands(pair.missing)}
+        if not pair.splits:
+            status = "missing_run" if pair.missing else "no_common_question"
+            yield cells(COUNTERFACTUALS, pair, status=status, **of_pair)
+        for split in pair.splits:
+            yield cells(COUNTERFACTUALS, pair, split, status="ok", **of_pair)
+
+
+FINDINGS = (*names(Finding), "sentence")
+
+
+def findings(analysis: Analysis, language: str) -> Iterator[Cells]:
+    """Yield a row a finding, with its sentence."""
+    voice = words(language, EVERYTHING)
+    for found in analysis.findings:
+        yield cells(
+            FINDINGS,
+            found,
+            numbers={name: json_number(number) for name, number in found.numbers.items()},
+            names=dict(found.names),
+            groups=dict(found.groups),
+            sentence=sentence(found, voice, analysis.family.alpha),
+        )

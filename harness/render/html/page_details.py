@@ -1,0 +1,188 @@
+"""What the page shows beside the analysis: every answer, its sources, how the runs were made."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from harness.records import Question, Response, Score, Verdict
+from harness.render.blocks import (
+    Block,
+    Cell,
+    Column,
+    Command,
+    Fold,
+    Heading,
+    Line,
+    Section,
+    Table,
+    Tone,
+    text_table,
+)
+from harness.render.quantities import count, quantity
+from harness.render.vocabulary import Words
+
+COUNTS = ("questions", "failed", "asked", "sent", "remembered")
+"""Numbers of a record that are whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class FigureCaption:
+    """A caption, and the runs whose index holds it."""
+
+    captioner: str
+    text: str
+    """Empty where the captioner returned nothing."""
+    runs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownFigure:
+    """A figure of the corpus with its captions."""
+
+    figure: str
+    """Its id; the passage made of its caption has the same."""
+    document: str
+    page: int
+    """Counted from 1, as a reader counts."""
+    source: str
+    """A data URI: the page makes no request."""
+    width: int
+    height: int
+    """Pixels of `source`."""
+    captions: tuple[FigureCaption, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """How one run was made, as far as it is recorded."""
+
+    run: str
+    settings: Mapping[str, object] = field(default_factory=dict)
+    """Every setting of the variant: the choices of whole groups, then the leaves."""
+    inactive: frozenset[str] = frozenset()
+    """Settings that another one switches off."""
+    facts: Mapping[str, str] = field(default_factory=dict)
+    """Models, prompts, index, commit, machine, times: a key of the words' `record` -> text."""
+    packages: Mapping[str, str] = field(default_factory=dict)
+    corpus: Mapping[str, str] = field(default_factory=dict)
+    """File -> SHA-256."""
+    numbers: Mapping[str, float | None] = field(default_factory=dict)
+    """Questions, failures, calls sent and cached, seconds, tokens; None where not recorded."""
+    command: str = ""
+    """The line that makes this run again."""
+
+    def is_off(self, name: str) -> bool:
+        """Say whether another setting switches this one off: itself, or its whole group."""
+        return name in self.inactive or name.partition(".")[0] in self.inactive
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """All that the page shows of single questions, and of how the runs were made."""
+
+    questions: tuple[Question, ...] = ()
+    responses: Mapping[str, tuple[Response, ...]] = field(default_factory=dict)
+    """Run -> its answers."""
+    verdicts: Mapping[str, tuple[Verdict, ...]] = field(default_factory=dict)
+    """Run -> the labels of one judge."""
+    scores: Mapping[str, tuple[Score, ...]] = field(default_factory=dict)
+    pictures: tuple[ShownFigure, ...] = ()
+    records: tuple[RunRecord, ...] = ()
+    judge: Mapping[str, str] = field(default_factory=dict)
+    """What shaped the judge's labels: key -> text."""
+    cautions: tuple[Section, ...] = ()
+    """Further sections of warnings, such as answers that rest on a wrong caption."""
+    commands: tuple[str, ...] = ()
+    """The lines that make this study, and this page, again."""
+
+
+def how_made(details: Details, words: Words) -> Section:
+    """Return how the runs were made, so that another person can repeat them."""
+    records = details.records
+    blocks: list[Block] = list(recorded(details, words)) if records else []
+    if details.commands:
+        blocks.append(Heading(words.on_page("again")))
+        blocks += map(Command, details.commands)
+        blocks.append(Heading(words.on_page("again_run"), fold=Fold.CLOSED))
+        blocks += [Command(one.command) for one in records if one.command]
+    return Section("made", words.on_page("made"), tuple(blocks))
+
+
+def recorded(details: Details, words: Words) -> Iterator[Block]:
+    """Yield the settings, what the runs spent, and the models, code and files behind them."""
+    records = details.records
+    names = dict.fromkeys(name for one in records for name in one.settings)
+    differing = [name for name in names if differs(name, records)]
+    same = [name for name in names if name not in differing]
+    yield Heading(words.on_page("differing"))
+    if differing:
+        rows = [(name, [setting(name, one, words) for one in records]) for name in differing]
+        yield by_run(records, words, rows)
+    else:
+        yield Line(words.on_page("differing_none"))
+    if same:
+        yield Heading(words.on_page("same", settings=len(same)), fold=Fold.CLOSED)
+        columns = (Column(words.on_page("setting")), Column(words.line("every_run")))
+        yield Table(columns, tuple((Cell(n), setting(n, records[0], words)) for n in same))
+    yield Heading(words.on_page("spent"))
+    yield by_run(records, words, spent(records, words))
+    yield Heading(words.on_page("behind"))
+    yield by_value(records, [one.facts for one in records], words, "record")
+    for key, entries in (
+        ("corpus", {file: digest for one in records for file, digest in one.corpus.items()}),
+        ("judge", details.judge),
+    ):
+        if entries:
+            yield Heading(words.on_page(key))
+            columns = (Column(words.on_page("setting")), Column(words.on_page("value")))
+            yield text_table(columns, list(entries.items()))
+    yield Heading(words.on_page("packages"), fold=Fold.CLOSED)
+    yield by_value(records, [dict(sorted(one.packages.items())) for one in records], words, "")
+
+
+def differs(name: str, records: Sequence[RunRecord]) -> bool:
+    """Say whether the runs in which a setting acts have it at different values."""
+    active = [repr(one.settings.get(name)) for one in records if not one.is_off(name)]
+    return len(set(active)) > 1 or 0 < len(active) < len(records)
+
+
+def setting(name: str, record: RunRecord, words: Words) -> Cell:
+    """Return a setting's value in one run, and whether it is switched off there."""
+    text = words.value(record.settings[name]) if name in record.settings else ""
+    if not record.is_off(name):
+        return Cell(text)
+    return Cell(f"{text} ({words.get('html', 'inactive')})", Tone.MUTED)
+
+
+def spent(records: Sequence[RunRecord], words: Words) -> Iterator[tuple[str, list[Cell]]]:
+    """Yield questions, calls, seconds and tokens by run; NA where a system does not report them."""
+    for name in dict.fromkeys(name for one in records for name in one.numbers):
+        write = count if name in COUNTS else quantity
+        cells = [Cell(write(one.numbers.get(name))) for one in records]
+        yield words.get("record", name), cells
+
+
+def by_run(
+    records: Sequence[RunRecord], words: Words, rows: Iterable[tuple[str, list[Cell]]]
+) -> Table:
+    """Return a table with a column a run."""
+    columns = (Column(words.on_page("setting")), *(Column(one.run) for one in records))
+    return Table(columns, tuple((Cell(name), *cells) for name, cells in rows))
+
+
+def by_value(
+    records: Sequence[RunRecord], facts: Sequence[Mapping[str, str]], words: Words, table: str
+) -> Table:
+    """Return a table with a row a value, and the runs that have it."""
+    rows = []
+    for name in dict.fromkeys(name for one in facts for name in one):
+        runs: dict[str, list[str]] = {}
+        for record, found in zip(records, facts, strict=True):
+            runs.setdefault(found.get(name, ""), []).append(record.run)
+        title = words.get(table, name) if table else name
+        for value, having in runs.items():
+            every = len(having) == len(records)
+            who = words.line("every_run") if every else words.join("list", having)
+            if value:
+                rows.append((title, value, who))
+    titles = (words.on_page("setting"), words.on_page("value"))
+    return text_table((*map(Column, titles), *words.columns(("runs",))), rows)

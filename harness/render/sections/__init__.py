@@ -1,0 +1,57 @@
+"""The sections of a report, each made once for every form of output."""
+
+from collections.abc import Mapping
+
+from harness.analysis.results import Analysis
+from harness.records import Question
+from harness.render.blocks import Section
+from harness.render.facts import StudyFacts
+from harness.render.sections.appendix import definitions, retrieval, suspects
+from harness.render.sections.averages import averages
+from harness.render.sections.finding_sentences import findings
+from harness.render.sections.metric_trust import metric_trust
+from harness.render.sections.one_factor import one_factor
+from harness.render.sections.opening import opening
+from harness.render.sections.right_wrong import right_wrong
+from harness.render.sections.several_judges import several_judges
+from harness.render.sections.several_runs import counterfactuals, interactions, pairs, sweeps
+from harness.render.vocabulary import Words
+
+
+def report_sections(
+    analysis: Analysis,
+    facts: StudyFacts,
+    words: Words,
+    brief: bool = False,
+    questions: Mapping[str, Question] | None = None,
+) -> tuple[Section, ...]:
+    """Return the sections of a report.
+
+    In brief the findings come last, next to the prompt of the terminal, and leave out what a
+    section above them says; in full they come first.
+
+    Args:
+        analysis: What the report says.
+        facts: What it says of its study.
+        words: Its language.
+        brief: For a terminal.
+        questions: By id, for a report that shows each question's answers.
+    """
+    tables: list[Section | None] = [
+        right_wrong(analysis, words, brief, questions),
+        averages(analysis, words, brief),
+        metric_trust(analysis, facts, words, brief),
+        several_judges(analysis, words, brief),
+        one_factor(analysis, words, brief),
+        sweeps(analysis, words, brief),
+    ]
+    crossed = counterfactuals(analysis, facts, words, brief)
+    between = pairs(analysis, facts, words, brief)
+    listed = findings(analysis, words, brief)
+    if brief:
+        tables += [crossed, between, listed]
+    else:
+        tables = [listed, *tables, between, crossed, interactions(analysis, words)]
+        tables += [retrieval(analysis, words), suspects(analysis, words)]
+        tables.append(definitions(analysis, words))
+    return (opening(analysis, facts, words, brief), *(part for part in tables if part is not None))

@@ -1,0 +1,364 @@
+"""One variable at a time: what each contrast changed, and where the change can come from."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from harness.analysis.results import (
+    Analysis,
+    Attribution,
+    Change,
+    Conclusion,
+    Contrast,
+    Difference,
+    PassageChange,
+    Transition,
+)
+from harness.analysis.study_table import RIGHT, UNTESTED
+from harness.render.blocks import (
+    Block,
+    Cell,
+    DrawnInterval,
+    Fold,
+    Heading,
+    Line,
+    Section,
+    Table,
+    Tone,
+)
+from harness.render.quantities import (
+    Number,
+    count,
+    interval,
+    mean,
+    probability,
+    quantity,
+    signed,
+    signed_quantity,
+)
+from harness.render.sections.finding_sentences import ALPHA, parts_of
+from harness.render.sections.metric_groups import MetricGroups, metric_groups, metric_title
+from harness.render.sections.opening import view_of
+from harness.render.vocabulary import Words
+
+MOST_IN_FULL = {True: 10, False: 100}
+"""Contrasts with a table of their own, brief and in full; the others are a row each."""
+
+UNFOLDED = 12
+"""Contrasts up to which each is unfolded at first."""
+
+NAMED = 4
+"""Changed questions that are named in brief; of more there is the count."""
+
+MOST_ROWS = 8
+"""Metrics that have a row each in brief."""
+
+SHARED_LINES = {
+    Conclusion.NO_EFFECT_POSSIBLE: "unchanged",
+    Conclusion.IDENTICAL_BY_CONSTRUCTION: "identical",
+    Conclusion.NOT_COMPARED: "not_compared",
+}
+"""Verdicts that need no row of numbers, and the line that names their metrics."""
+
+LOUD = (Conclusion.BETTER, Conclusion.WORSE, Conclusion.DIFFERENT)
+"""Verdicts that are shown beside the metric's name in brief."""
+
+COLUMNS = (
+    *("metric", "change", "won_tied_lost", "questions", "dropped", "interval", "p", "least"),
+    *("adjusted", "reading", "detectable", "needed", "changed"),
+)
+"""All that a metric's row can hold, from left to right."""
+
+IN_FULL_ONLY = ("dropped", "reading", "detectable", "needed")
+
+DETAIL = ("won_tied_lost", "dropped", "p", "least", "detectable", "needed")
+"""Columns that a page shows only on demand."""
+
+TEXTS = ("metric", "reading", "changed", "factor", "runs")
+"""Columns that are not numbers."""
+
+OVERVIEW = {
+    True: ("change", "p", "changed"),
+    False: ("change", "interval", "questions", "p", "adjusted", "reading", "changed"),
+}
+"""Columns of the table with a row a contrast, brief and in full."""
+
+TONES = {
+    Conclusion.BETTER: Tone.GOOD,
+    Conclusion.WORSE: Tone.BAD,
+    Conclusion.NOT_TRUSTED: Tone.MUTED,
+    Conclusion.NO_EFFECT_POSSIBLE: Tone.MUTED,
+    Conclusion.IDENTICAL_BY_CONSTRUCTION: Tone.MUTED,
+    Conclusion.NOT_COMPARED: Tone.MUTED,
+}
+
+
+def one_factor(analysis: Analysis, words: Words, brief: bool) -> Section:
+    """Return every contrast in view, the first of them with all their metrics."""
+    title = words.get("headings", "contrasts")
+    if not analysis.contrasts:
+        view = view_of(analysis)
+        none = words.line("view_none", view=view) if view else words.line("contrasts_none")
+        return Section("contrasts", title, (Line(none, Tone.CAUTION),))
+    groups = metric_groups(analysis)
+    blocks: list[Block] = list(family(analysis, words))
+    first = analysis.contrasts[: MOST_IN_FULL[brief]]
+    rest = analysis.contrasts[len(first) :]
+    if not brief:
+        blocks.append(overview(analysis.contrasts, groups, words))
+        if rest:
+            blocks.append(Line(words.line("more_contrasts", more=len(rest))))
+    fold = Fold.OPEN if len(first) <= UNFOLDED else Fold.CLOSED
+    for contrast in first:
+        right = contrast.difference(RIGHT)
+        note = f"{words.metric(RIGHT)} {signed(right.mean)}" if right else ""
+        place = ("contrast", contrast.left, contrast.right)
+        blocks.append(Heading(contrast_title(contrast, words), place, fold, note))
+        blocks += explanation(contrast, words, brief, analysis.family.alpha)
+        blocks += (
+            brief_table(contrast, groups, words)
+            if brief
+            else [differences(contrast.differences, groups, words, brief)]
+        )
+    if rest and brief:
+        blocks.append(Heading(words.get("headings", "more_contrasts")))
+        blocks.append(Line(words.line("more_contrasts", more=len(rest))))
+        blocks.append(overview(rest, groups, words, brief))
+    return Section("contrasts", title, tuple(blocks))
+
+
+def family(analysis: Analysis, words: Words) -> Iterator[Line]:
+    """Yield how to read the numbers below, and how many tests they are corrected for."""
+    yield Line(words.line("legend"), Tone.MUTED)
+    tests = analysis.family
+    lines = [words.line("family", tests=tests.tests, alpha=tests.alpha)]
+    if tests.primary:
+        lines.append(words.line("primary", primary=tests.primary))
+    yield Line(words.join("parts", lines), Tone.MUTED)
+    if analysis.clusters is not None:
+        numbers = {"clusters": analysis.clusters, "questions": len(analysis.questions)}
+        yield Line(words.line("clusters", **numbers), Tone.MUTED)
+    if any(metric.metric in UNTESTED for metric in analysis.means):
+        yield Line(words.line("untested"), Tone.MUTED)
+    if metric_groups(analysis).doubted:
+        yield Line(words.line("not_trusted_note"), Tone.MUTED)
+
+
+def contrast_title(contrast: Contrast, words: Words) -> str:
+    """Return the one change, and the two runs that make it."""
+    change = contrast.change
+    return words.line(
+        "contrast",
+        factor=change.factor,
+        left_value=words.value(change.left),
+        right_value=words.value(change.right),
+        left=contrast.left,
+        right=contrast.right,
+    )
+
+
+def change_text(change: Change, words: Words) -> str:
+    """Return one factor with its value on either side."""
+    values = words.join("arrow", (words.value(change.left), words.value(change.right)))
+    return f"{change.factor} {values}"
+
+
+def explanation(contrast: Contrast, words: Words, brief: bool, alpha: float) -> Iterator[Line]:
+    """Yield where the changes can have come from, and which answers turned."""
+    clauses = [words.get("attribution", contrast.attribution)]
+    if contrast.attribution is Attribution.RETRIEVAL_CHANGED:
+        clauses.append(passage_counts(contrast.passages, words))
+    yield Line(words.join("clauses", clauses))
+    if contrast.change.leaves and not brief:
+        yield Line(words.line("leaves", leaves=contrast.change.leaves), Tone.MUTED)
+    right = contrast.difference(RIGHT)
+    if right is not None and contrast.attribution is not Attribution.NO_EFFECT_POSSIBLE:
+        yield Line(answers_changed(right, words, alpha))
+    if contrast.transitions and not brief:
+        cells = words.join("list", (transition(row, words) for row in contrast.transitions))
+        yield Line(words.line("transition", transitions=cells))
+
+
+def answers_changed(right: Difference, words: Words, alpha: float = ALPHA) -> str:
+    """Return which answers one contrast turned, and whether chance would do as much."""
+    test = right.mcnemar
+    numbers = {
+        "p": right.p if test is None else test.p,
+        "p_floor": right.p_floor if test is None else test.floor,
+        "discordant": right.wins + right.losses,
+        "questions": right.questions,
+    }
+    groups = {"gained": right.won, "lost": right.lost}
+    _, *template = words.texts["kinds"]["answers_changed"]
+    parts = parts_of(template, {"alpha": alpha, **numbers, **groups})
+    shown = parts if numbers["discordant"] else parts[:1]
+    return words.join("parts", (words.fill(part, groups, numbers) for part in shown))
+
+
+def passage_counts(passages: PassageChange, words: Words) -> str:
+    """Return for how many questions the passages are changed, reordered, the same."""
+    counts = {name: getattr(passages, name) for name in ("changed", "reordered", "same", "unknown")}
+    return words.list(
+        words.line(f"passages_{name}", questions=count) for name, count in counts.items() if count
+    )
+
+
+def transition(row: Transition, words: Words) -> str:
+    """Return which questions went from one state of evidence and answer to another."""
+    names = {
+        (True, True): "evidence_right",
+        (True, False): "evidence_wrong",
+        (False, True): "missing_right",
+        (False, False): "missing_wrong",
+    }
+    left = words.line(names[row.left_evidence, row.left_right])
+    right = words.line(names[row.right_evidence, row.right_right])
+    return words.line("transition_cell", left=left, right=right, questions=row.questions)
+
+
+def overview(
+    contrasts: Sequence[Contrast],
+    groups: MetricGroups,
+    words: Words,
+    brief: bool = False,
+    keys: Sequence[str] = (),
+) -> Table:
+    """Return a row a contrast: right and wrong only, in these columns of `COLUMNS`."""
+    keys = keys or OVERVIEW[brief]
+    numbers = [key for key in keys if key not in TEXTS]
+    rows = []
+    for contrast in contrasts:
+        right = contrast.difference(RIGHT)
+        cells = cells_of(right, groups, words, brief) if right else {}
+        place = ("contrast", contrast.left, contrast.right)
+        rows.append(
+            (
+                Cell(change_text(contrast.change, words), place=place),
+                Cell(words.join("arrow", (contrast.left, contrast.right))),
+                *(cells.get(key, Cell("")) for key in keys),
+            )
+        )
+    columns = words.columns(("factor", "runs", *keys), numbers, long=("factor", "runs"))
+    return Table(columns, tuple(rows))
+
+
+def brief_table(contrast: Contrast, groups: MetricGroups, words: Words) -> Iterator[Block]:
+    """Yield the table of differences, and in a line each what needs no row of it."""
+    scored = [d for d in contrast.differences if d.metric not in groups.unscored]
+    spent = [d for d in scored if d.metric in groups.costs]
+    quality = [d for d in scored if d.metric not in groups.costs]
+    shared: dict[str, list[str]] = {}
+    rows = []
+    for row in quality:
+        if key := shared_line(row, many=len(quality) > MOST_ROWS):
+            shared.setdefault(key, []).append(words.metric(row.metric))
+        else:
+            rows.append(row)
+    if rows:
+        yield differences(rows, groups, words, brief=True)
+    for key, metrics in shared.items():
+        yield Line(words.line(key, metrics=metrics))
+    costs = [cost(row, words) for row in spent if row.questions]
+    if costs:
+        yield Line(words.line("costs", costs=costs), Tone.MUTED)
+
+
+def shared_line(row: Difference, many: bool) -> str:
+    """Return the line that names a metric instead of a row; empty where it has a row.
+
+    Where the metrics are many, those without evidence of a difference share a line.
+    """
+    if row.verdict in SHARED_LINES or not (row.won or row.lost):
+        return SHARED_LINES.get(row.verdict, "unchanged")
+    dull = row.verdict in (Conclusion.NO_EVIDENCE, Conclusion.NOT_TRUSTED) and row.metric != RIGHT
+    return "no_evidence" if many and dull and (row.p is None or row.p > ALPHA) else ""
+
+
+def cost(row: Difference, words: Words) -> str:
+    """Return one cost on both sides."""
+    key = "cost_same" if row.left_mean == row.right_mean else "cost"
+    metric = words.metric(row.metric)
+    text = words.line(key, metric=metric, left=row.left_mean, right=row.right_mean)
+    if row.verdict is Conclusion.DIFFERENT:
+        return words.line("beyond_chance", cost=text, p=row.p_adjusted)
+    return text
+
+
+def differences(
+    rows: Sequence[Difference], groups: MetricGroups, words: Words, brief: bool
+) -> Table:
+    """Return a row a metric; in full with what was dropped and what could be found."""
+    keys = [key for key in COLUMNS if not brief or key not in IN_FULL_ONLY]
+    numbers = [key for key in keys if key not in TEXTS]
+    columns = words.columns(keys, numbers, long=("metric", "changed"), detail=DETAIL)
+    cells = [cells_of(row, groups, words, brief) for row in rows]
+    return Table(columns, tuple(tuple(row[key] for key in keys) for row in cells))
+
+
+def cells_of(row: Difference, groups: MetricGroups, words: Words, brief: bool) -> dict[str, Cell]:
+    """Return all that a difference's row can hold, by column."""
+    unbounded = row.metric in groups.unbounded
+    write = signed_quantity if unbounded else signed
+    floor = row.p_floor if row.mcnemar is None else row.mcnemar.floor
+    dropped = (row.dropped_left, row.dropped_right, row.dropped_both)
+    too_few, none_needed = words.line("too_few"), words.line("no_difference")
+    if row.verdict is Conclusion.NOT_TESTED:
+        too_few = none_needed = words.get("verdicts", row.verdict)
+    texts = {
+        "metric": row_title(row, groups, words, brief),
+        "change": write(row.mean),
+        "won_tied_lost": f"{row.wins}/{row.ties}/{row.losses}",
+        "questions": count(row.questions),
+        "dropped": "/".join(str(len(side)) for side in dropped),
+        "interval": interval(row.low, row.high, write),
+        "p": probability(row.p),
+        "least": probability(floor),
+        "adjusted": probability(row.p_adjusted),
+        "reading": reading(row, words),
+        "detectable": or_why(row.detectable, quantity if unbounded else mean, too_few, words),
+        "needed": or_why(row.questions_needed, count, none_needed, words),
+        "changed": turned(row, words, NAMED if brief else words.listed),
+    }
+    doubted = row.metric in groups.doubted
+    tone = Tone.MUTED if doubted and not brief else TONES.get(row.verdict, Tone.PLAIN)
+    drawn = None
+    if not unbounded and row.mean is not None:
+        drawn = DrawnInterval(row.mean, row.low, row.high)
+    return {
+        key: Cell(text, tone, drawn=drawn if key == "interval" else None)
+        for key, text in texts.items()
+    }
+
+
+def row_title(row: Difference, groups: MetricGroups, words: Words, brief: bool) -> str:
+    """Return a metric's name, in brief with a verdict that must not be overlooked."""
+    name = metric_title(row.metric, groups, words)
+    if brief and row.verdict in LOUD:
+        verdict = words.get("verdicts", row.verdict)
+        name = words.line("with_verdict", metric=words.metric(row.metric), verdict=verdict)
+    return words.line("declared", metric=name) if row.primary else name
+
+
+def or_why(number: Number, write: Callable[[Number], str], reason: str, words: Words) -> str:
+    """Write a number, or NA with the reason."""
+    return words.line("na", reason=reason) if number is None else write(number)
+
+
+def reading(row: Difference, words: Words) -> str:
+    """Return what may be said of a difference, with what weakens it."""
+    parts = [words.get("verdicts", row.verdict)]
+    if row.mean is None or row.verdict in SHARED_LINES:
+        return parts[0]
+    if row.under_one_verdict:
+        parts.append(words.line("under_one_verdict"))
+    if row.flips_with_missing:
+        parts.append(words.line("flips_with_missing", worst=row.worst, best=row.best))
+    elif row.worst != row.best:
+        parts.append(words.line("bounds", worst=row.worst, best=row.best))
+    return "; ".join(parts)
+
+
+def turned(row: Difference, words: Words, most: int) -> str:
+    """Return the questions that changed: + where the right-hand run is better, - where worse."""
+    signs = [f"+{question}" for question in row.won] + [f"-{question}" for question in row.lost]
+    if len(signs) > most:
+        return words.line("changed_many", changed=len(signs), questions=row.questions)
+    return " ".join(signs)

@@ -1,0 +1,113 @@
+"""What the report is about: the study, who graded, who judged, who answered."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from harness.analysis.results import Analysis
+from harness.render.blocks import Block, Items, Line, Section, Tone
+from harness.render.facts import StudyFacts
+from harness.render.vocabulary import Words
+
+MOST_MEASURED = 3
+"""Lines on the judge's agreement with people in brief."""
+
+
+def opening(analysis: Analysis, facts: StudyFacts, words: Words, brief: bool = False) -> Section:
+    """Return the lines at the head of a report."""
+    blocks: list[Block] = []
+    if facts.question:
+        blocks.append(Line(facts.question, Tone.STRONG))
+    numbers = {"runs": len(analysis.runs), "questions": len(analysis.questions)}
+    size = "size" if facts.testset else "size_unnamed"
+    blocks.append(Line(words.line(size, testset=facts.testset, **numbers)))
+    view = view_of(analysis)
+    if view:
+        blocks.append(Line(words.line("view", view=view), Tone.CAUTION))
+    sentences = [graded(analysis, words)]
+    if facts.graders and analysis.outcomes.origins.get("grade"):
+        sentences.append(words.line("graders", graders=facts.graders))
+    sentences += [judge(facts, words), *measured(facts, words, brief)]
+    sentences += [*generators(facts, words), *run_notes(analysis, words)]
+    blocks.append(Items(tuple(sentences)))
+    return Section("study", facts.study, tuple(blocks))
+
+
+def view_of(analysis: Analysis) -> str:
+    """Return the words that narrowed the report; empty where nothing did."""
+    asked = {"baseline": analysis.baseline, "factor": analysis.factor}
+    return " ".join(f"{name}={value}" for name, value in asked.items() if value is not None)
+
+
+def graded(analysis: Analysis, words: Words) -> str:
+    """Say who called answers right or wrong, and how many of them."""
+    grid = analysis.outcomes
+    known = sum(row.known for row in grid.rows)
+    if not known:
+        return words.line("graded_nobody")
+    parts = [
+        words.line("graded_cells", answers=count, known=known, origin=words.get("origins", origin))
+        for origin, count in grid.origins.items()
+    ]
+    cells = sum(row.asked for row in grid.rows)
+    if cells > known:
+        parts.append(words.line("graded_unknown", unknown=cells - known, cells=cells))
+    return words.line("graded", origins=parts)
+
+
+def judge(facts: StudyFacts, words: Words) -> str:
+    """Say who judged."""
+    if facts.judge is None:
+        return words.line("judge_none")
+    return words.line("judge" if facts.judge_is_model else "judge_no_model", judge=facts.judge)
+
+
+def measured(facts: StudyFacts, words: Words, brief: bool) -> Iterator[str]:
+    """Say how well the judge agrees with people, in brief in the study's language.
+
+    In full the measurements are listed beside the metrics' trust.
+    """
+    if facts.judge is None:
+        return
+    if not facts.agreement:
+        yield words.line("agreement_none")
+    if not brief:
+        return
+    # what was measured as zh holds for zh_hant and zh_hans alike
+    spoken = (facts.language, facts.language.partition("_")[0])
+    own = [row for row in facts.agreement if not facts.language or row.language in spoken]
+    every = len(facts.agreement)
+    shown = own if len(own) == every <= MOST_MEASURED else own[: MOST_MEASURED - 1]
+    for row in shown:
+        yield words.line("agreement_short", **asdict(row))
+    if more := every - len(shown):
+        yield words.line("agreement_more" if shown else "agreement_elsewhere", more=more)
+
+
+def generators(facts: StudyFacts, words: Words) -> Iterator[str]:
+    """Say which model answered, run by run where it differs."""
+    runs: dict[str, list[str]] = defaultdict(list)
+    for run, generator in facts.generators.items():
+        runs[generator].append(run)
+    if len(runs) == 1:
+        yield words.line("generator", generators=list(runs))
+    elif runs:
+        parts = [
+            words.line("generator_of", generator=generator, runs=names)
+            for generator, names in runs.items()
+        ]
+        yield words.line("generator", generators=parts)
+
+
+def run_notes(analysis: Analysis, words: Words) -> Iterator[str]:
+    """Yield the notes that runs carry, each with its runs."""
+    noted: dict[str, list[str]] = defaultdict(list)
+    for summary in analysis.runs:
+        for note in summary.notes:
+            noted[note].append(summary.name)
+    for note, runs in noted.items():
+        who = words.line("every_run") if len(runs) == len(analysis.runs) else words.list(runs)
+        if note in words.texts["notes"]:
+            yield words.fill(words.texts["notes"][note], {"runs": who}, {})
+        else:
+            yield words.line("note", runs=who, note=note)

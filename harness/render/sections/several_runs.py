@@ -1,0 +1,225 @@
+"""What several runs show together: sweeps, interactions, counterfactuals, confounded pairs."""
+
+from collections.abc import Iterator
+from itertools import islice
+
+from harness.analysis.results import (
+    Analysis,
+    Confounded,
+    Counterfactual,
+    Curve,
+    MissingRun,
+)
+from harness.render.blocks import (
+    Block,
+    Column,
+    Command,
+    Heading,
+    Line,
+    Section,
+    Table,
+    Tone,
+    text_table,
+)
+from harness.render.facts import StudyFacts
+from harness.render.quantities import (
+    count,
+    interval,
+    mean,
+    probability,
+    quantity,
+    signed,
+    signed_quantity,
+)
+from harness.render.sections.metric_groups import MetricGroups, metric_groups, metric_title
+from harness.render.sections.one_factor import change_text
+from harness.render.vocabulary import Words
+
+SWEPT_IN_BRIEF = 5
+"""Metrics of a sweep that are shown in brief."""
+
+PAIRS_IN_BRIEF = 5
+"""Confounded pairs whose missing variants are offered in brief."""
+
+CROSSED = {True: 3, False: 10}
+"""Counterfactual pairs whose missing runs are offered, brief and in full."""
+
+RECORDED = "recorded"
+"""The note on a run whose replies are replayed, so that no other prompt can be answered."""
+
+
+def sweeps(analysis: Analysis, words: Words, brief: bool) -> Section | None:
+    """Return each sweep as a table in number order; None without sweeps."""
+    if not analysis.curves:
+        return None
+    groups = metric_groups(analysis)
+    blocks: list[Block] = []
+    for curve in analysis.curves:
+        title = words.line("sweep", factor=curve.factor)
+        blocks.append(Heading(title, ("sweep", curve.factor)))
+        blocks.append(sweep(curve, groups, words, brief))
+    return Section("curves", words.get("headings", "curves"), tuple(blocks))
+
+
+def sweep(curve: Curve, groups: MetricGroups, words: Words, brief: bool) -> Table:
+    """Return a row a value of the factor, a column a metric."""
+    scored = [m for m in curve.points[0].means if any(p.scored[m] for p in curve.points)]
+    metrics = scored[:SWEPT_IN_BRIEF] if brief else scored
+    columns = (
+        Column(curve.factor, number=True),
+        Column(words.get("columns", "run")),
+        *(Column(metric_title(metric, groups, words), number=True) for metric in metrics),
+    )
+    rows = []
+    for point in curve.points:
+        means = [
+            (quantity if metric in groups.unbounded else mean)(point.means[metric])
+            + f" (n={point.scored[metric]})"
+            for metric in metrics
+        ]
+        rows.append((quantity(point.value), point.run, *means))
+    return text_table(columns, rows)
+
+
+def interactions(analysis: Analysis, words: Words) -> Section | None:
+    """Return a row a square of runs and metric; None where no square is complete."""
+    groups = metric_groups(analysis)
+    rows = []
+    for square in analysis.interactions:
+        for row in square.differences:
+            if row.mean is None:
+                continue
+            write = signed_quantity if row.metric in groups.unbounded else signed
+            rows.append(
+                (
+                    change_text(square.first, words),
+                    change_text(square.second, words),
+                    metric_title(row.metric, groups, words),
+                    write(row.mean),
+                    count(row.questions),
+                    interval(row.low, row.high, write),
+                    probability(row.p),
+                )
+            )
+    if not rows:
+        return None
+    keys = ("first", "second", "metric", "change", "questions", "interval", "p")
+    table = text_table(words.columns(keys, numbers=keys[3:]), rows)
+    blocks = (table, Line(words.line("exploratory"), Tone.MUTED))
+    return Section("interactions", words.get("headings", "interactions"), blocks, aside=True)
+
+
+def counterfactuals(
+    analysis: Analysis, facts: StudyFacts, words: Words, brief: bool = False
+) -> Section | None:
+    """Return the differences split into retrieval and generation, and the runs still missing.
+
+    In brief each pair has its first metric only, which is right and wrong where that is known.
+    """
+    if not analysis.counterfactuals:
+        return None
+    blocks: list[Block] = []
+    first = 1 if brief else None
+    rows = [
+        row
+        for pair in analysis.counterfactuals
+        for row in islice(splits(pair, analysis, words), first)
+    ]
+    if rows:
+        keys = (
+            *("left", "right_run", "metric"),
+            *("total", "from_retrieval", "from_generation", "questions"),
+        )
+        blocks.append(text_table(words.columns(keys, numbers=keys[3:]), rows))
+    unsplit = [pair for pair in analysis.counterfactuals if pair.missing]
+    if unsplit and any(RECORDED in run.notes for run in analysis.runs):
+        blocks.append(Line(words.line("crossed_recorded", pairs=len(unsplit))))
+        unsplit = []
+    offered = unsplit[: CROSSED[brief]]
+    for pair in offered:
+        blocks.append(Line(words.line("crossed", left=pair.left, right=pair.right)))
+        blocks += [command(run, facts) for run in pair.missing]
+    if more := len(unsplit) - len(offered):
+        blocks.append(Line(words.line("more_pairs" if brief else "more", more=more)))
+    title = words.get("headings", "counterfactuals")
+    return Section("counterfactuals", title, tuple(blocks), aside=True)
+
+
+def splits(pair: Counterfactual, analysis: Analysis, words: Words) -> Iterator[tuple[str, ...]]:
+    """Yield a row a metric: the difference and its two parts, which add up to it."""
+    groups = metric_groups(analysis)
+    for split in pair.splits:
+        write = signed_quantity if split.metric in groups.unbounded else signed
+        yield (
+            pair.left,
+            pair.right,
+            metric_title(split.metric, groups, words),
+            write(split.total),
+            write(split.retrieval),
+            write(split.generation),
+            count(split.questions),
+        )
+
+
+def pairs(analysis: Analysis, facts: StudyFacts, words: Words, brief: bool) -> Section:
+    """Return the confounded pairs, the repeats and the runs that may not be compared."""
+    blocks: list[Block] = [Line(separated_count(analysis, words))]
+    if not brief:
+        blocks += separated(analysis, words)
+    unseparated = [pair for pair in analysis.confounded if pair.missing]
+    shown = unseparated[:PAIRS_IN_BRIEF] if brief else unseparated
+    for pair in shown:
+        blocks += offer(pair, facts, words)
+    if more := len(unseparated) - len(shown):
+        blocks.append(Line(words.line("more_pairs", more=more)))
+    for left, right in analysis.repeats:
+        blocks.append(Line(words.line("repeats", left=left, right=right)))
+    for left, right, reason in analysis.incomparable:
+        blocks.append(Line(words.line(f"incomparable_{reason}", left=left, right=right)))
+    return Section("pairs", words.get("headings", "pairs"), tuple(blocks), aside=True)
+
+
+def separated_count(analysis: Analysis, words: Words) -> str:
+    """Say how many pairs are confounded, and how many of those existing runs separate."""
+    every = len(analysis.confounded)
+    if not every:
+        return words.line("pairs_none")
+    done = sum(not pair.missing for pair in analysis.confounded)
+    key = "separated_all" if done == every else "separated_some"
+    return words.line(key, pairs=every, separated=done)
+
+
+def separated(analysis: Analysis, words: Words) -> Iterator[Table]:
+    """Yield the pairs that existing runs separate, and which runs those are."""
+    rows = [
+        (
+            pair.left,
+            pair.right,
+            words.list(change_text(change, words) for change in pair.changes),
+            words.list(pair.between),
+        )
+        for pair in analysis.confounded
+        if not pair.missing
+    ]
+    if rows:
+        yield text_table(words.columns(("left", "right_run", "factors", "between_runs")), rows)
+
+
+def offer(pair: Confounded, facts: StudyFacts, words: Words) -> Iterator[Line | Command]:
+    """Yield a pair that no runs separate, and the commands that would collect them."""
+    writable = all(run.words for run in pair.missing)
+    key = "confounded" if writable else "confounded_unwritable"
+    factors = [change_text(change, words) for change in pair.changes]
+    yield Line(words.line(key, left=pair.left, right=pair.right, factors=factors))
+    for run in pair.missing:
+        if run.words:
+            yield command(run, facts)
+
+
+def command(run: MissingRun, facts: StudyFacts) -> Command:
+    """Return the line that collects a variant of this study.
+
+    >>> command(MissingRun(("variant=ctx_k4",)), StudyFacts("census", words=("study=census",)))
+    Command(text='python -m harness.collect study=census variant=ctx_k4')
+    """
+    return Command(" ".join(("python -m harness.collect", *facts.words, *run.words)))

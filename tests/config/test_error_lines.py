@@ -1,0 +1,102 @@
+"""Mistakes on the command line, reported in its own words."""
+
+from collections.abc import Iterator
+
+import pytest
+from hydra.core.global_hydra import GlobalHydra
+from hydra.errors import HydraException
+from omegaconf.errors import OmegaConfBaseException
+
+from harness.config.composition import compose, prepare
+from harness.config.error_lines import error_line
+from harness.errors import ConfigError
+from tests.conftest import Command
+
+
+@pytest.fixture(autouse=True)
+def hydra() -> Iterator[None]:
+    prepare()
+    yield
+    GlobalHydra.instance().clear()
+
+
+@pytest.mark.parametrize(
+    ("word", "line"),
+    [
+        ("judge.chat.modle=x", "unknown setting of judge.chat 'modle' (did you mean 'model'?)"),
+        ("variant.topk=9", "unknown setting of variant 'topk' (did you mean 'top_k'?); known: "),
+        ("metric=[recall]", "unknown setting 'metric' (did you mean 'metrics'?); known: again, "),
+        (
+            "variant.top_k=nine",
+            "variant.top_k: Value 'nine' of type 'str' could not be converted to Integer (for a "
+            "sweep write: -m key=4,9)",
+        ),
+        (
+            "judge.chat.structured=xml",
+            "judge.chat.structured: Invalid value 'xml', expected one of [auto, json_schema, ",
+        ),
+        ("judge.chat.extra.x=1", "judge.chat.extra.x: Key 'x' is not in struct"),
+    ],
+)
+def test_a_mistake_names_the_setting(word: str, line: str) -> None:
+    """The setting is named as it was typed, with the nearest known name."""
+    with pytest.raises((HydraException, OmegaConfBaseException)) as caught:
+        compose("evaluate", ["judge=chat", word])
+
+    assert error_line(caught.value).startswith(line)
+
+
+@pytest.mark.parametrize("plus", ["+", "++"])
+@pytest.mark.parametrize(
+    ("word", "line"),
+    [
+        ("variant.topk=3", "unknown setting of variant 'topk' (did you mean 'top_k'?); known: "),
+        ("variant.chat.seeed=3", "unknown setting of variant.chat 'seeed' (did you mean 'seed'?)"),
+        ("repeat=3", "unknown setting 'repeat'; known: again, "),
+        ("study.repeat=3", "unknown setting of study 'repeat' (did you mean 'repeats'?)"),
+    ],
+)
+def test_a_plus_adds_no_unknown_setting(plus: str, word: str, line: str) -> None:
+    """Hydra would accept it, and the run would be named after a setting that did nothing."""
+    with pytest.raises(ConfigError) as caught:
+        compose("collect", ["variant=text_k4", "chat=openai", plus + word])
+
+    assert str(caught.value).startswith(line)
+
+
+def test_a_plus_adds_to_open_settings() -> None:
+    """Prices of models, and parameters of an endpoint beyond its protocol, are open."""
+    words = [
+        "judge=chat",
+        "+judge.chat.extra.think=false",
+        "+budget.prices={m: {input: 1, output: 2}}",
+    ]
+    settings, _ = compose("evaluate", words)
+
+    assert settings.judge.chat.extra == {"think": False}
+    assert settings.budget.prices["m"].output == 2
+
+
+def test_other_errors_are_unchanged() -> None:
+    """Their text is shown, in one line."""
+    assert error_line(ValueError("no\n such thing")) == "no such thing"
+
+
+def test_the_first_cause_is_found() -> None:
+    """Hydra wraps an error of OmegaConf once or twice."""
+    error = HydraException("In 'study/mine': raised while composing config")
+    error.__cause__ = HydraException("again")
+    error.__cause__.__context__ = OmegaConfBaseException("Key 'x' is not in struct")
+
+    assert error_line(error) == "In 'study/mine': Key 'x' is not in struct"
+
+
+def test_a_judge_needs_a_chat_model(command: Command) -> None:
+    """The extractive reader answers questions and is not a chat model: one line, exit code 1."""
+    for name in ("evaluate", "doctor"):
+        done = command(name, "judge=chat", "chat@judge.chat=extractive")
+
+        assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+        assert done.stderr.startswith(
+            "error: chat@judge.chat=extractive: this choice cannot be used here; choose recorded, "
+        )

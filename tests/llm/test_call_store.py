@@ -1,0 +1,192 @@
+"""The call store: cached by content, shared by threads and processes."""
+
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from harness.errors import ConfigError, HarnessError, NotRecordedError
+from harness.llm import Calls, Usual, call_key
+
+
+def test_get_returns_what_was_put(calls: Calls) -> None:
+    """What was stored comes back equal, surrogates and all, and is counted."""
+    calls.put("k", "chat stub", {"text": "塔\ud83d", "seconds": 0.25, "reasoning": None})
+
+    assert calls.get_many(["k"]) == {"k": {"text": "塔\ud83d", "seconds": 0.25, "reasoning": None}}
+    assert calls.get_many(["other"]) == {}
+    assert calls.remembered == 1
+
+
+def test_nan_is_not_stored(calls: Calls) -> None:
+    """NaN is not JSON, so a payload with it is refused and not written."""
+    with pytest.raises(ValueError, match="JSON"):
+        calls.put("k", "chat stub", {"seconds": float("nan")})
+
+    assert calls.get_many(["k"]) == {}
+
+
+def test_first_answer_stays(calls: Calls) -> None:
+    """Where two processes sent the same call, both use the answer that came first."""
+    calls.put("k", "chat stub", {"text": "first"})
+    calls.put("k", "chat stub", {"text": "second"})
+
+    assert calls.get_many(["k"]) == {"k": {"text": "first"}}
+
+
+def test_vectors_keep_their_bits(calls: Calls) -> None:
+    """A float32 vector comes back bit for bit; unknown keys are left out."""
+    vector = np.array([0.1, -1e-30, 3.0], np.float32)
+    calls.put_vectors({"v": vector})
+
+    found = calls.get_vectors(["v", "w"])
+
+    assert list(found) == ["v"]
+    assert found["v"].tobytes() == vector.tobytes()
+
+
+def test_more_keys_than_one_statement_takes(calls: Calls) -> None:
+    """Twelve hundred vectors are stored and found in one call each."""
+    vectors = {f"v{i}": np.array([i], np.float32) for i in range(1200)}
+    calls.put_vectors(vectors)
+
+    assert len(calls.get_vectors(list(vectors))) == 1200
+
+
+@pytest.mark.parametrize("mode", ["off", "none"])
+def test_off_caches_nothing(tmp_path: Path, mode: str) -> None:
+    """With cache=off, or without a folder, nothing is cached and no file is created."""
+    calls = Calls(tmp_path / "cache", "off") if mode == "off" else Calls(None)
+    calls.put("k", "chat stub", {"text": "a"})
+    calls.about_to_ask("stub")
+
+    assert calls.get_many(["k"]) == {}
+    assert calls.asked == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_read_finds_and_writes_nothing(tmp_path: Path) -> None:
+    """With cache=read cached calls are found, nothing is added, and a new call is an error."""
+    with_it = Calls(tmp_path)
+    with_it.put("k", "chat stub", {"text": "a"})
+    reading = Calls(tmp_path, "read")
+    reading.put("new", "chat stub", {"text": "b"})
+
+    assert reading.get_many(["k"]) == {"k": {"text": "a"}}
+    assert reading.get_many(["new"]) == {}
+    with pytest.raises(NotRecordedError, match=r"stub.*cache=read.*cache=readwrite"):
+        reading.about_to_ask("stub")
+
+
+def test_reading_a_missing_store_creates_none(tmp_path: Path) -> None:
+    """Reading a store that does not exist finds nothing and creates no file."""
+    assert Calls(tmp_path / "cache", "read").get_many(["k"]) == {}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_unknown_mode(tmp_path: Path) -> None:
+    """An unknown mode is an error that lists the modes."""
+    with pytest.raises(ConfigError, match=r"readwrite, read, off \(got write\)"):
+        Calls(tmp_path, "write")
+
+
+def test_file_of_another_format(tmp_path: Path) -> None:
+    """A file of another format in place of the store is a one-line error with the remedy."""
+    (tmp_path / "calls.sqlite").write_text("not a database, and long enough to be read as one" * 9)
+
+    with pytest.raises(HarnessError, match=r"calls\.sqlite.*move the file away"):
+        Calls(tmp_path).get_many(["k"])
+
+
+def test_many_threads(calls: Calls) -> None:
+    """Eight threads write and read at once, and nothing is lost or miscounted."""
+
+    def work(thread: int) -> None:
+        for i in range(25):
+            calls.put(f"{thread}-{i}", "chat stub", {"text": str(i)})
+            assert calls.get_many([f"{thread}-{i}"])
+
+    threads = [threading.Thread(target=work, args=(t,)) for t in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert calls.size().calls == {"chat stub": 200}
+    assert calls.remembered == 200
+
+
+def test_several_processes_at_once(tmp_path: Path) -> None:
+    """Three processes that open the same new store at the same time all write to it."""
+    program = (
+        "import sys; from pathlib import Path; from harness.llm import Calls\n"
+        "calls = Calls(Path(sys.argv[1]))\n"
+        "for i in range(40): calls.put(f'{sys.argv[2]}-{i}', 'chat stub', {'text': 'a'})\n"
+    )
+    running = [
+        subprocess.Popen([sys.executable, "-c", program, str(tmp_path), str(n)]) for n in range(3)
+    ]
+
+    assert [process.wait() for process in running] == [0, 0, 0]
+    assert Calls(tmp_path).size().calls == {"chat stub": 120}
+
+
+def test_size_and_prune(calls: Calls) -> None:
+    """Entries are counted by kind and can be deleted by kind or all at once."""
+    for model in ("a", "b"):
+        calls.put(f"chat-{model}", f"chat {model}", {"text": "x"})
+    calls.put("caption", "caption", {"text": "x"})
+    calls.put_vectors({"v": np.zeros(3, np.float32)})
+    size = calls.size()
+
+    assert dict(size.calls) == {"caption": 1, "chat a": 1, "chat b": 1}
+    assert (size.vectors, size.bytes > 0) == (1, True)
+    assert calls.prune(before=time.time() - 3600) == 0
+    assert calls.prune(kind="chat a") == 1
+    assert calls.prune(kind="chat") == 1
+    assert calls.prune(kind="vector") == 1
+    assert calls.prune() == 1
+    assert calls.size().calls == {}
+
+
+def test_no_pickle(calls: Calls) -> None:
+    """The payload is stored as JSON that any tool can read."""
+    calls.put("k", "chat stub", {"b": 1, "a": "塔"})
+    assert calls.path is not None
+
+    with sqlite3.connect(calls.path) as connection:
+        row = connection.execute("SELECT kind, payload FROM calls").fetchone()
+    connection.close()
+
+    assert row == ("chat stub", '{"a":"\\u5854","b":1}')
+
+
+def test_call_key_refuses_what_is_not_json() -> None:
+    """An object that is not JSON cannot be part of a key."""
+    with pytest.raises(TypeError):
+        call_key({"model": object()})
+
+
+def test_usual_is_the_mean_of_a_kind(calls: Calls) -> None:
+    """Calls of 1 and 3 s with 10 and 30 tokens: 2 s and 20 tokens; other models do not count."""
+    for key, seconds, tokens in (("a", 1.0, 10), ("b", 3.0, 30)):
+        calls.put(key, "chat m", {"seconds": seconds, "output_tokens": tokens})
+    calls.put("c", "chat other", {"seconds": 9.0, "output_tokens": None})
+
+    assert calls.usual("chat m") == Usual(2, 2.0, 20.0)
+    assert calls.usual("chat other") == Usual(1, 9.0, None)
+    assert calls.usual("chat none") is None
+    assert Calls(None).usual("chat m") is None
+
+
+def test_known_does_not_count(calls: Calls) -> None:
+    """Looking up what is cached does not count as reading it."""
+    calls.put("k", "chat m", {"text": "x"})
+    assert calls.known(["k", "l"]) == {"k"}
+    assert calls.remembered == 0
+    assert Calls(None).known(["k"]) == set()

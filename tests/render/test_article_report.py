@@ -1,0 +1,47 @@
+"""The article's study as its reader sees it in a terminal: what its author had to find out."""
+
+from collections.abc import Callable
+
+from harness.analysis import Analysis
+from harness.render import StudyFacts, terminal
+
+SENTENCES = (
+    "Right and wrong: 48 of 48 answers by graders.",
+    "run right q1 q2 q3 q4 q5 q6 q7 q8",
+    "text_k4 4 of 8 ✗ ✗ ✓ ✓ ✗ ✗ ✓ ✓",
+    "text_k9 5 of 8 ✓ ✗ ✓ ✓ ✓ ✗ ✗ ✓",
+    "caption_k4 5 of 8 ✗ ✓ ✓ ✓ ✗ ✗ ✓ ✓",
+    "ctx_k4 5 of 8 ✗ ✓ ✓ ✓ ✗ ✗ ✓ ✓",
+    "ctx_k9 7 of 8 ✓ ✓ ✓ ✓ ✓ ✗ ✓ ✓",
+    "ctx_k9_strict 5 of 8 ✗ ✗ ✓ ✓ ✓ ✗ ✓ ✓",
+    "4 of 8 questions are informative (right in some runs, wrong in others): q1, q2, q5, q7.",
+    "ctx_k9 *9 of 9 *0.477 (8/8) *0.845 (7/8) 0.687 (8/8) 0.525 (8/8)",
+    "* saturated: at least 80 % of the index comes back",
+    "context precision 0.445 0.450 -0.005 31/17",
+    "context recall 0.783 0.819 -0.036 25/14",
+    "faithfulness 0.617 0.176 +0.441 30/17",
+    "answer relevancy 0.579 0.171 +0.408 31/17",
+    "Not to be believed here: context precision, context recall.",
+    "p after Holm's correction for all 35 tests of this report, compared with 0.05.",
+    "prompt: default -> strict (ctx_k9 -> ctx_k9_strict) same passages for every question: any "
+    "change is generation, by construction",
+    "q1, q2 turned wrong; 2 of 8 questions changed, McNemar p = 0.5, the least that 2 changes can "
+    "give, so this is consistent with chance.",
+    "identical by construction, as the passages are the same: context precision, context recall",
+    "8 pairs differ in more than one factor and are not contrasts; existing runs separate all of "
+    "them.",
+    "top_k 4 -> 9 won q1, q5: turned right in 2 of 2 contrasts that make this change.",
+    "index.contents text -> ctx won q2: turned right in 2 of 2 contrasts",
+    "so whatever changed is generation, by construction. Turned wrong: q1, q2.",
+    "differs by +0.125 between index.contents text and ctx",
+    "No contrast is beyond chance",
+)
+
+
+def test_the_terminal_says_what_was_learnt(
+    article: Analysis, facts: StudyFacts, printed: Callable[..., str]
+) -> None:
+    """Grid, means, trust, contrasts, credit and interaction are there with their numbers."""
+    shown = " ".join(printed(terminal(article, facts)).split())
+
+    assert [sentence for sentence in SENTENCES if sentence not in shown] == []
