@@ -382,6 +382,64 @@ def test_scripts_are_told_apart_by_their_classes() -> None:
 CLASSES = ("HIRAGANA", "KANA", "HAN", "HANGUL", "HAN_KANA", "WITHOUT_BLANKS", "CHARACTER_TOKENS")
 
 
+def test_chinese_sentences_are_all_kept() -> None:
+    """Stops of either width end a sentence, and the last needs none."""
+    assert text.sentences("塔高27公尺。1931年啟用！真的嗎？是的") == [
+        "塔高27公尺。",
+        "1931年啟用！",
+        "真的嗎？",
+        "是的",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("Rate 1.05. Next 2.5!", ["Rate 1.05.", "Next 2.5!"]),
+        ("See Fig. 3 by J. Smith et al. in the annex. Then go.", 2),
+        ("他說：「是。」然後離開。", ["他說：「是。」", "然後離開。"]),
+        ("It fell [1]. It rose.[2] End", ["It fell [1].", "It rose.[2]", "End"]),
+        ("- one\n- two\n\n---\n1. three", ["one", "two", "three"]),
+        ("What?No", ["What?No"]),
+        ("本当？はい", ["本当？", "はい"]),
+        ("27", ["27"]),
+        ("", []),
+        ("。！？", []),
+    ],
+)
+def test_sentences(written: str, expected: list[str] | int) -> None:
+    """Points in numbers, names and marks end no sentence; list marks and rules are none."""
+    found = text.sentences(written)
+    assert (len(found) if isinstance(expected, int) else found) == expected
+
+
+def test_sentences_hold_every_letter_and_digit() -> None:
+    """No letter or digit is lost between two sentences."""
+    written = "A. 27.5 m (approx. 90 ft). 是嗎?是。\n* b) 第3章；「完」\nDr. No. 5"
+    letters = [c for c in written if c.isalnum()]
+    assert [c for s in text.sentences(written) for c in s if c.isalnum()] == letters
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["ctx_k2", "ctx_k4", "ctx_k9", "ctx_k10", "ctx_k16"],
+        [f"q{n}" for n in range(1, 13)],
+        ["2024", "a", "a1", "b"],
+    ],
+)
+def test_names_sort_as_people_count(names: list[str]) -> None:
+    """k10 comes after k9, and q12 after q2."""
+    shuffled = [*names[1::2], *names[::2]]
+
+    assert sorted(shuffled, key=text.natural) == names
+
+
+def test_numbers_are_numbers() -> None:
+    """Only real numbers order a sweep: neither text nor a switch."""
+    assert [text.as_number(v) for v in (4, 0.5, "4", True, None)] == [4.0, 0.5, None, None, None]
+
+
 def test_no_other_module_normalises_texts() -> None:
     """NFKC is applied by `fold`, except by two steps that are not comparisons of whole texts.
 

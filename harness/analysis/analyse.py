@@ -70,7 +70,7 @@ def analyse(study: StudyTable, options: Options = WHOLE_REPORT) -> Analysis:
             *study_findings(study, whole, options),
         ]
     )
-    view = narrowed(replace(whole, findings=findings), options)
+    view = narrow(replace(whole, findings=findings), options)
     return replace(view, findings=merge_alike(view.findings))
 
 
@@ -93,7 +93,7 @@ def incomparable_pairs(study: StudyTable) -> tuple[tuple[str, str, str], ...]:
     )
 
 
-def narrowed(analysis: Analysis, options: Options) -> Analysis:
+def narrow(analysis: Analysis, options: Options) -> Analysis:
     """Return the part of an analysis that a baseline and a factor leave in view."""
     baseline, factor = options.baseline, options.factor
     confounded = tuple(

@@ -33,7 +33,14 @@ from harness.analysis.statistics.intervals import (
 from harness.analysis.statistics.multiple_testing import holm
 from harness.analysis.statistics.sample_size import detectable, questions_needed
 from harness.analysis.statistics.sign_flip import SignFlip, mcnemar, sign_flip
-from harness.analysis.study_table import Measure, Options, Primary, StudyTable, asked, named
+from harness.analysis.study_table import (
+    Measure,
+    Options,
+    Primary,
+    StudyTable,
+    asked_mask,
+    names_where,
+)
 from harness.records import Floats, Layer
 
 Clusters = NDArray[np.int64]
@@ -172,7 +179,7 @@ def contrasts(
 def fair_pairs(study: StudyTable, design: Design, options: Options) -> list[FairPair]:
     """List the pairs that differ in one factor, each with the baseline, if any, on the left."""
     names = [run.name for run in study.runs]
-    prints, were_asked = fingerprints(study), asked(study)
+    prints, were_asked = fingerprints(study), asked_mask(study)
     questions = [question.id for question in study.questions]
     found = []
     for (left, right), change in design.contrasts:
@@ -265,11 +272,14 @@ def sign_flip_tests(
     pairings: Sequence[Pairing], clusters: Clusters | None, options: Options
 ) -> list[SignFlip]:
     """Test every pairing by sign flips; questions of one cluster flip together."""
-    rows = [pair.deltas if clusters is None else summed(pair.deltas, clusters) for pair in pairings]
+    rows = [
+        pair.deltas if clusters is None else cluster_sums(pair.deltas, clusters)
+        for pair in pairings
+    ]
     return sign_flip(rows, options.flips, options.seed)
 
 
-def summed(deltas: Floats, clusters: Clusters) -> Floats:
+def cluster_sums(deltas: Floats, clusters: Clusters) -> Floats:
     """Return the sum of the differences in each cluster, nan where none was scored."""
     scored = ~np.isnan(deltas)
     size = int(clusters.max()) + 1
@@ -288,7 +298,7 @@ def units_of(deltas: Floats, clusters: Clusters | None) -> Floats:
     if clusters is None or not values.size:
         return values
     mean = values.mean()
-    sums = summed(deltas - mean, clusters)
+    sums = cluster_sums(deltas - mean, clusters)
     sums = sums[~np.isnan(sums)]
     return np.asarray(mean + sums * sums.size / values.size)
 
@@ -327,12 +337,12 @@ def difference(
         left_mean=float(left[scored].mean()) if n else None,
         right_mean=float(right[scored].mean()) if n else None,
         questions=int(scored.sum()),
-        won=named(questions, better > 0),
-        lost=named(questions, better < 0),
+        won=names_where(questions, better > 0),
+        lost=names_where(questions, better < 0),
         ties=int((better == 0).sum()),
-        dropped_left=named(questions, no_left & ~no_right),
-        dropped_right=named(questions, no_right & ~no_left),
-        dropped_both=named(questions, no_left & no_right),
+        dropped_left=names_where(questions, no_left & ~no_right),
+        dropped_right=names_where(questions, no_right & ~no_left),
+        dropped_both=names_where(questions, no_left & no_right),
         standard_error=None if spread is None else standard_error(independent),
         low=span.low,
         high=span.high,

@@ -16,7 +16,7 @@ from harness.analysis.contrasts import (
     sign_flip_tests,
 )
 from harness.analysis.results import Change, Conclusion, Interaction, MissingRun
-from harness.analysis.study_table import Measure, Options, StudyTable, asked
+from harness.analysis.study_table import Measure, Options, StudyTable, asked_mask
 from harness.text import as_number
 
 Corners = tuple[int | None, int | None, int | None, int | None]
@@ -123,7 +123,7 @@ def interactions(
     """
     measures = [measure for measure in measures if measure.tested]
     found = squares(design)
-    were_asked = asked(study)
+    were_asked = asked_mask(study)
     complete = [square for square in found if None not in square.corners]
     pairings = [
         effect_of_first(measure, square.corners, were_asked)

@@ -35,9 +35,9 @@ from harness.analysis.study_table import (
     RightWrong,
     ScoreCube,
     StudyTable,
-    asked,
+    asked_mask,
     measures,
-    named,
+    names_where,
 )
 from harness.analysis.suspects import CLAIMS
 from harness.analysis.trust import metric_trust
@@ -170,7 +170,7 @@ def common_part(tables: Mapping[str, StudyTable]) -> CommonPart:
             scored += [has_row(seen[name], at[name]) for name in taken]
     free = [m.name for m in seen[lead].scores.metrics if m.name not in own[lead]]
     every = np.all(scored, axis=0) if scored else np.ones(len(seen[lead].questions), dtype=bool)
-    questions = named([question.id for question in seen[lead].questions], every)
+    questions = names_where([question.id for question in seen[lead].questions], every)
     if not questions:
         return CommonPart({}, (), ())
     kept = [m.name for m in seen[lead].scores.metrics if m.name in {*metrics, *free}]
@@ -194,7 +194,9 @@ def scored_in(study: StudyTable, metric: int) -> NDArray[np.bool_]:
 
 def has_row(study: StudyTable, metric: int) -> NDArray[np.bool_]:
     """Return (questions,): whether the metric has a score or NA wherever it was asked."""
-    return np.asarray(((study.scores.statuses[:, :, metric] != "") | ~asked(study)).all(axis=0))
+    return np.asarray(
+        ((study.scores.statuses[:, :, metric] != "") | ~asked_mask(study)).all(axis=0)
+    )
 
 
 def part(

@@ -25,7 +25,7 @@ from harness.analysis.statistics.intervals import (
     t_interval,
     tolerance,
 )
-from harness.analysis.study_table import Measure, RunFacts, StudyTable, asked, named
+from harness.analysis.study_table import Measure, RunFacts, StudyTable, asked_mask, names_where
 from harness.records import Floats, Layer, Response, Status
 from harness.text import as_number
 
@@ -52,7 +52,7 @@ class MetricRows:
 
 def means(study: StudyTable) -> tuple[MetricMeans, ...]:
     """Return the means of every metric."""
-    were_asked, grades = asked(study), human_grades(study)
+    were_asked, grades = asked_mask(study), human_grades(study)
     runs = [run.name for run in study.runs]
     questions = [question.id for question in study.questions]
     cube = study.scores
@@ -81,7 +81,7 @@ def metric_means(rows: MetricRows, runs: Sequence[str], questions: Sequence[str]
         facts.higher_is_better,
         facts.bounded,
         tuple(mean_cell(rows, at, run, common) for at, run in enumerate(runs)),
-        named(questions, common),
+        names_where(questions, common),
     )
 
 
@@ -200,7 +200,7 @@ def curve(
 def outcomes(study: StudyTable) -> Outcomes:
     """Return the grid of right and wrong with its totals."""
     names = [question.id for question in study.questions]
-    right, were_asked = study.right, asked(study)
+    right, were_asked = study.right, asked_mask(study)
     rows = []
     for i, run in enumerate(study.runs):
         known = ~np.isnan(right.values[i])
@@ -224,17 +224,17 @@ def outcomes(study: StudyTable) -> Outcomes:
     return Outcomes(
         questions=tuple(names),
         rows=tuple(rows),
-        informative=named(names, known & (lowest < highest)),
-        always_right=named(names, known & (lowest == 1)),
-        always_wrong=named(names, known & (highest == 0)),
-        unknown=named(names, ~known),
+        informative=names_where(names, known & (lowest < highest)),
+        always_right=names_where(names, known & (lowest == 1)),
+        always_wrong=names_where(names, known & (highest == 0)),
+        unknown=names_where(names, ~known),
         origins=dict(Counter(origin for row in rows for origin in row.origins if origin)),
     )
 
 
 def summaries(study: StudyTable) -> tuple[RunSummary, ...]:
     """Summarise each run, in the study's order."""
-    were_asked = asked(study).sum(axis=1)
+    were_asked = asked_mask(study).sum(axis=1)
     return tuple(
         summary(
             run,

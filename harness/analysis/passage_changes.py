@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from harness.analysis.rankings import gold_flags
 from harness.analysis.results import Attribution, PassageChange, PassageComparison, Transition
-from harness.analysis.study_table import StudyTable, named
+from harness.analysis.study_table import StudyTable, names_where
 from harness.records import Passage
 
 T = TypeVar("T")
@@ -90,7 +90,7 @@ def compare_passages(
         reordered=counts[1],
         changed=counts[2],
         unknown=counts[3],
-        identical_responses=named(questions, alike & asked),
+        identical_responses=names_where(questions, alike & asked),
     )
 
 

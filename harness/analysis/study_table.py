@@ -419,7 +419,7 @@ def measures(study: StudyTable) -> tuple[Measure, ...]:
     return tuple(found)
 
 
-def asked(study: StudyTable) -> NDArray[np.bool_]:
+def asked_mask(study: StudyTable) -> NDArray[np.bool_]:
     """Return (runs, questions): whether the run was asked the question."""
     return np.array(
         [
@@ -430,6 +430,6 @@ def asked(study: StudyTable) -> NDArray[np.bool_]:
     ).reshape(len(study.runs), len(study.questions))
 
 
-def named(names: Sequence[str], mask: NDArray[np.bool_]) -> tuple[str, ...]:
+def names_where(names: Sequence[str], mask: NDArray[np.bool_]) -> tuple[str, ...]:
     """Return the names where the mask is true."""
     return tuple(names[at] for at in np.flatnonzero(mask).tolist())

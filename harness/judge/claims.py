@@ -1,4 +1,4 @@
-"""What is made of the claims that a model gives: repeats and echoes leave, and are counted."""
+"""The claims of a model's reply: repeats and echoes of the prompt are dropped and counted."""
 
 import re
 from collections.abc import Sequence
@@ -9,8 +9,8 @@ from harness.records import Status
 from harness.text import HAN, KANA, claim_key
 
 ECHO = 0.6
-"""A claim is an echo when the prompt's example holds so much of it, and twice what the text
-holds."""
+"""Share of a claim in the prompt's example from which it is an echo, if the text holds at most
+half of that share."""
 
 _KANA = re.compile(f"[{KANA}]")
 _HAN = re.compile(f"[{HAN}]")
@@ -18,12 +18,12 @@ _LATIN = re.compile(r"[A-Za-z]")
 
 
 def tidy(claims: Sequence[str], text: str, example: str) -> JobAnswer:
-    """Return the claims without blanks, repeats and echoes; a note on the first counts these.
+    """Return the claims without blanks, repeats and echoes, whose number is noted on the first.
 
     Args:
         claims: What the model gave.
-        text: What the claims were taken from.
-        example: What the prompt's worked examples say.
+        text: The text that was split into claims.
+        example: The text of the prompt's examples.
 
     >>> tidy(["It is high.", "it is high"], "It is high.", "").texts
     ('It is high.',)
@@ -51,13 +51,13 @@ def _echo(claim: str, text: str, example: str) -> bool:
 
 
 def _foreign(claim: str, text: str) -> str | None:
-    """Say that a claim is in another language than its text, as far as the script tells."""
+    """Return a note where a claim is in another script than its text."""
     ours, theirs = _script(claim), _script(text)
     return f"language: {ours}, text {theirs}" if ours and theirs and ours != theirs else None
 
 
 def _script(text: str) -> str | None:
-    """Return kana, han or latin; None where there is too little to tell."""
+    """Return kana, han or latin; None where there is too little text."""
     if _KANA.search(text):
         return "kana"
     han, latin = len(_HAN.findall(text)), len(_LATIN.findall(text))

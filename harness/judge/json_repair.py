@@ -1,24 +1,24 @@
-"""What is nearly JSON, rewritten as JSON: one pass, no way back, no guess between two readings.
+"""Repair of nearly valid JSON: one pass, no backtracking, no guess between two readings.
 
-Repaired are, and nothing else:
+Only these faults are repaired:
 
 - quotes: single, curly and full-width ones, bare keys, one-word values, a quote inside an
-  object's value that was not escaped, a backslash that escapes nothing;
+  object's value that was not escaped, a backslash before a character that needs none;
 - Python: True, False, None, tuples; numbers written +7 or 7.;
-- punctuation: full-width, a comma too many before a closing bracket, one too few between
-  objects, a closing bracket written twice, closing braces left out at the very end; comments.
+- punctuation: full-width, a trailing comma before a closing bracket, a missing comma between
+  objects, a doubled closing bracket, missing closing braces at the very end; comments.
 
-Written here because json-repair always answers: it closes a list that was cut without a word,
-joins what a comma should part, and takes time that grows faster than the text.
+The json-repair package is no substitute: it always returns something. It silently closes a
+truncated list, joins values that a comma should separate, and its time grows faster than the text.
 """
 
 import re
 
 MOST_TOKENS = 20_000
-"""Brackets, separators and values that are repaired; sixty verdicts with reasons take 1,000."""
+"""Tokens up to which a value is repaired; sixty verdicts with reasons have 1,000."""
 
 _INNER_QUOTES = 40
-"""Quotes in one string that were not escaped; with more, nobody knows what is a string."""
+"""Unescaped quotes in one string up to which it is still clear what is a string."""
 
 # Each part that repeats is possessive and ends at a character that it cannot hold, or is
 # bounded: the patterns look ahead from every quote, and no text may make that slow.
@@ -49,7 +49,7 @@ _AGAIN = {quote: re.compile(rf"{_SPACE}[{group}]") for quote, group in _ALIKE.it
 
 
 class JsonRepairer:
-    """Rewrites the value whose opening bracket stands at `pos` in `text`.
+    """Rewrites the value whose opening bracket is at `pos` in `text`.
 
     >>> JsonRepairer("Verdict: {'verdict': True, 'reason': None,} as asked", 9).run()
     '{"verdict":true,"reason":null}'
@@ -58,21 +58,21 @@ class JsonRepairer:
     def __init__(self, text: str, pos: int) -> None:
         self.text = text
         self.pos = pos
-        """How far the text was read; where `run` gave None, what was not understood."""
+        """How far the text was read; where `run` returned None, the position of the fault."""
         self.keyed = False
-        """A key and its colon were read: this is no bracket in prose."""
+        """A key and its colon were read, so this is not a bracket in prose."""
         self.cut = False
         """The text ended before the last bracket was closed."""
         self._out: list[str] = []
         self._owed: list[str] = []
-        """The closing brackets still to come, as they are written in the text."""
+        """The closing brackets that are still missing, as they are written in the text."""
         self._last = ":"
         """The token before: a bracket, comma or colon, or k(ey), s(tring), n(umber), w(ord)."""
         self._guessed = False
         """A quote was taken as part of a string although it was not escaped."""
 
     def run(self) -> str | None:
-        """Return the value as JSON, `pos` then behind it; None where it cannot be read."""
+        """Return the value as JSON and set `pos` behind it; None where it cannot be read."""
         for _ in range(MOST_TOKENS):
             following = self._next()
             if not following:
@@ -80,7 +80,7 @@ class JsonRepairer:
             if not self._token(following):
                 return None
             if not self._owed:
-                # A guessed quote may stand only where the reply ends: `{"a": "b "c"} d"}`.
+                # A guessed quote is accepted only where the reply ends: `{"a": "b "c"} d"}`.
                 return "".join(self._out) if not self._guessed or not self._next() else None
         else:
             self.keyed = True
@@ -102,7 +102,7 @@ class JsonRepairer:
         return following[1].translate(_PLAIN)
 
     def _token(self, mark: str) -> bool:
-        """Read the token that begins with `mark`; False where it cannot stand here."""
+        """Read the token that begins with `mark`; False where it is not allowed here."""
         if mark in _STOPS:
             return self._string(mark)
         if found := _NUMBER.match(self.text, self.pos):
@@ -135,7 +135,7 @@ class JsonRepairer:
         return self._put("]" if mark == ")" else mark, mark)
 
     def _separate(self, mark: str) -> bool:
-        """Put down a colon behind a key, a comma behind a value."""
+        """Write a colon behind a key, a comma behind a value."""
         if self._last not in (("k",) if mark == ":" else ("}", "]", ")", "s", "n", "w")):
             return False
         self.keyed |= mark == ":"
@@ -148,7 +148,7 @@ class JsonRepairer:
         return self._last in ("[", "(", ",", ":") and not self._key_is_due()
 
     def _value(self, written: str, token: str) -> bool:
-        """Put down a value where one is due."""
+        """Write a value where one is expected."""
         return self._value_is_due() and self._put(written, token)
 
     def _put(self, written: str, token: str) -> bool:
@@ -157,7 +157,7 @@ class JsonRepairer:
         return True
 
     def _word(self, word: str) -> bool:
-        """Put down a bare word: a key, a literal or an object's value; in a list it is prose."""
+        """Write a bare word: a key, a literal or an object's value; in a list it is prose."""
         if self._key_is_due():
             return self._put(f'"{word}"', "k")
         if literal := _LITERALS.get(word.lower()):
@@ -165,7 +165,7 @@ class JsonRepairer:
         return self._last == ":" and self._value(f'"{word}"', "w")
 
     def _string(self, quote: str) -> bool:
-        """Read up to the quote behind which the text goes on as it must behind a string."""
+        """Read up to the quote behind which the text continues as it must after a string."""
         key = self._key_is_due()
         if not key and not self._value_is_due():
             return False
@@ -194,19 +194,19 @@ class JsonRepairer:
         return again.end() > end + 1 or not closes.match(self.text, again.end())
 
     def _take_string(self, start: int, end: int, key: bool) -> bool:
-        """Put down the string in text[start : end - 1], its quotes left outside."""
+        """Write the string in text[start : end - 1], without its quotes."""
         self.pos = end
         written = f'"{_ESCAPE.sub(_as_json, self.text[start : end - 1])}"'
         return self._put(written, "k" if key else "s")
 
 
 def _in_word(text: str, at: int) -> bool:
-    """Whether letters stand on both sides, as round the apostrophe of isn't."""
+    """Return whether there are letters on both sides, as around the apostrophe of isn't."""
     return text[at - 1].isalpha() and text[at + 1 : at + 2].isalpha()
 
 
 def _as_json(escape: re.Match[str]) -> str:
-    """Return an escape as JSON has it; a backslash that escapes nothing stands for itself."""
+    """Return an escape as JSON has it; a backslash that escapes nothing is a backslash."""
     found = escape[0]
     if found == '"':
         return '\\"'

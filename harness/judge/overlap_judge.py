@@ -34,7 +34,7 @@ def pieces(text: str) -> tuple[str, ...]:
     """Return the pieces of a text in order: CJK bigrams, word stems, numbers by value.
 
     Width and case are evened out; function words and citation marks carry nothing. Remembered,
-    as many claims are held against one text.
+    because many claims are compared with one text.
 
     >>> pieces("塔高27.0公尺，The Towers cost 1,200 [3]")
     ('塔高', '27', '公尺', 'tower', 'cost', '1200')
@@ -90,8 +90,8 @@ RULES = 2
 """Incremented whenever a change of the rules may change a label."""
 
 STRETCH = 3
-"""A claim's pieces are looked for in a stretch of the premise so many times their number:
-longer ones find them by chance, shorter ones miss what is said in other words."""
+"""Length of the stretch of the premise that is searched, as a multiple of the claim's pieces:
+longer ones match by chance, shorter ones miss paraphrases."""
 
 SHORTEST = 30
 """Pieces of the shortest stretch, two or three sentences."""
@@ -174,12 +174,12 @@ class OverlapJudge(Judge):
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """What a premise holds of what is looked for."""
+    """How much of a claim a premise holds."""
 
     share: float
-    """Of the pieces, those in the best stretch of the premise, 0 to 1."""
+    """Share of the pieces in the best stretch of the premise, 0 to 1."""
     missing: frozenset[str]
-    """Numbers that stand nowhere in the premise, though they had to."""
+    """Required numbers that the premise lacks."""
 
     def __str__(self) -> str:
         without = f", without {', '.join(sorted(self.missing))}" if self.missing else ""
@@ -187,14 +187,14 @@ class Overlap:
 
 
 def claims(text: str) -> tuple[str, ...]:
-    """Return the sentences but those that refuse to answer; none where the text is a refusal."""
+    """Return the sentences except refusals; none where the whole text is a refusal."""
     if is_refusal(text):
         return ()
     return tuple(sentence for sentence in sentences(text) if not is_refusal(sentence))
 
 
 def claim_in(premise: str, claim: str) -> Overlap:
-    """Return how much of a claim the premise holds; it must hold every number of it."""
+    """Return how much of a claim the premise holds; it must hold all of its numbers."""
     wanted, present = pieces(claim), pieces(premise)
     return Overlap(_share(wanted, present), numbers(wanted) - numbers(present))
 
@@ -202,7 +202,7 @@ def claim_in(premise: str, claim: str) -> Overlap:
 def answer_in(passage: str, question: str, reference: str) -> Overlap:
     """Return how much of question and reference together the passage holds.
 
-    Of the reference's numbers one will do: a passage may hold a part of the answer.
+    One of the reference's numbers is enough: a passage may hold a part of the answer.
     """
     answer, present = pieces(reference), pieces(passage)
     figures = numbers(answer)

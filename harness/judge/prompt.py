@@ -152,6 +152,6 @@ def language(name: str) -> str:
     """
     spelling = fold_name(name).replace("_", "-")
     for known in languages():
-        if spelling in (known.casefold().replace("_", "-"), *ALIASES.get(known, ())):
+        if spelling in (fold_name(known).replace("_", "-"), *ALIASES.get(known, ())):
             return known
     raise ConfigError(unknown(name, languages(), "judge language"))

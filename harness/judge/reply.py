@@ -1,7 +1,9 @@
-"""A judge's reply, read as the JSON it was asked for, or refused with the reason.
+"""A judge's reply, read as the JSON that was requested, or refused with the reason.
 
-Nothing is padded, dropped or guessed: a reply that is cut, contradicts itself or leaves
-something out raises `UnreadableReply`, whose message can be quoted to the model.
+Nothing is padded, dropped or guessed: a reply that is truncated, contradicts itself or is
+incomplete raises `UnreadableReply`, whose message can be quoted to the model. A request for a
+repair contains that message, so another wording is another call key: recorded repairs are then
+not found.
 
 Of JSON Schema the part that our checks use: `type` (one or a list of object, array, string,
 integer, number, boolean, null), `properties`, `required`, `additionalProperties: false`,
@@ -48,12 +50,12 @@ _NUMBER = re.compile(r"[+-]?\d{1,40}(\.\d{0,40})?", re.ASCII)
 
 
 class UnreadableReply(ValueError):  # noqa: N818  it is the reply that is at fault, not the program
-    """A reply that does not say what was asked; the message can be quoted to the model."""
+    """A reply that does not answer the question; the message can be quoted to the model."""
 
     def __init__(self, message: str, status: Status = Status.JUDGE_UNPARSABLE) -> None:
         super().__init__(message)
         self.status = status
-        """JUDGE_INCOMPLETE where something is missing or cut, else JUDGE_UNPARSABLE."""
+        """JUDGE_INCOMPLETE where something is missing or truncated, else JUDGE_UNPARSABLE."""
 
 
 def show(value: object) -> str:
@@ -68,7 +70,7 @@ def show(value: object) -> str:
 
 
 def fit(value: object, schema: Schema, at: str = "") -> Any:
-    """Return the value as the schema wants it; raise UnreadableReply where it is something else.
+    """Return the value in the form of the schema; raise UnreadableReply where it does not fit.
 
     >>> fit({"Verdict": "Yes"}, {"type": "object", "properties": {"verdict": {"enum": [0, 1]}}})
     {'verdict': 1}
@@ -91,7 +93,7 @@ def fit(value: object, schema: Schema, at: str = "") -> Any:
 
 
 def check_ids(items: Sequence[Mapping[str, Any]], ids: Sequence[int], at: str) -> list[Any]:
-    """Return the items in the order of `ids`; raise where one is missing, doubled or not asked.
+    """Return the items in the order of `ids`; raise where one is missing, doubled or unknown.
 
     >>> check_ids([{"id": 2}, {"id": 1}], [1, 2], "verdicts")
     [{'id': 1}, {'id': 2}]
@@ -210,7 +212,7 @@ _FITS: dict[str, Callable[[object, Schema, str], Any]] = {
 
 
 def _as_number(value: object) -> int | float | None:
-    """Return the number that a value is or spells; a truth value is none."""
+    """Return the number that a value is or spells; None for a truth value."""
     if isinstance(value, str):
         spelled = fold(value).strip()
         if not _NUMBER.fullmatch(spelled):
@@ -220,7 +222,7 @@ def _as_number(value: object) -> int | float | None:
 
 
 def _plain(value: object) -> str:
-    """Return a scalar as it is compared: one width, one case, nothing round it, 1 for 1.0."""
+    """Return a scalar in the form in which it is compared: width, case, and 1 for 1.0."""
     number = _as_number(value)
     if number is not None and number == int(number):
         return str(int(number))
@@ -229,7 +231,7 @@ def _plain(value: object) -> str:
 
 
 def _choose(value: object, choices: Sequence[Any], at: str) -> Any:
-    """Return the one choice that the value spells, or else means."""
+    """Return the only choice that the value spells, or else means."""
     for choice in choices:
         if type(choice) is type(value) and choice == value:
             return choice
@@ -246,8 +248,6 @@ def _choose(value: object, choices: Sequence[Any], at: str) -> Any:
     return found[0]
 
 
-__all__ = ["UnreadableReply", "check_ids", "read_reply"]
-
 LONGEST = 200_000
 """Characters of a reply that is read at all; a chain of thought of 32,000 tokens has 130,000."""
 
@@ -255,10 +255,10 @@ DEEPEST = 32
 """Levels of brackets; a schema of ours has four."""
 
 WORK = 50_000
-"""Characters read one token at a time, because they are no plain JSON."""
+"""Characters that are read one token at a time because they are not plain JSON."""
 
 _RESTART = 50
-"""What each bracket to start from costs of `WORK`, beside the characters."""
+"""The cost of each opening bracket in `WORK`, in addition to its characters."""
 
 _THOUGHTS = "(?:think|thinking|thought|reasoning)"
 _MARK = re.compile(rf"[{{\[｛［]|<(/?){_THOUGHTS}>", re.IGNORECASE)
@@ -269,13 +269,13 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def read_reply(text: str, schema: Schema, ids: Sequence[int] | None = None) -> Any:
-    """Return the value in a model's reply, as the schema wants it.
+    """Return the value in a model's reply, in the form of the schema.
 
     Args:
         text: All that the model wrote: think block, prose and fences included.
-        schema: See `harness.judge.fitting`.
-        ids: The `id`s asked about. The list whose items have an `id` by the schema must bring
-            exactly these, and comes back in this order.
+        schema: JSON Schema, as far as this module supports it.
+        ids: The `id`s asked about. The list whose items have an `id` in the schema must have
+            exactly these, and is returned in this order.
 
     Raises:
         UnreadableReply: Nothing fits, values that differ fit, or something is missing.
@@ -310,7 +310,7 @@ def read_reply(text: str, schema: Schema, ids: Sequence[int] | None = None) -> A
 
 
 def _fit(value: Any, schema: Schema, ids: Sequence[int] | None) -> Any:
-    """Hold a value against the schema; a bare list may stand for an object of that one list."""
+    """Check a value against the schema; a bare list is accepted for an object with one list."""
     properties = schema.get("properties", {})
     if isinstance(value, list) and len(properties) == 1:
         value = dict.fromkeys(properties, value)
@@ -328,14 +328,14 @@ def _item_keys(part: Schema) -> Collection[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """What stands behind an opening bracket of the text."""
+    """What was read from an opening bracket of the text."""
 
     start: int
     end: int
     value: Any
     """None where it could not be read."""
     problem: UnreadableReply | None
-    """Set where it was meant as JSON but cannot be read; else, without a value, it is prose."""
+    """Set where it is broken JSON; without a value and a problem it is prose."""
     cut: bool
     """Whether the text ended before the last bracket was closed."""
     work: int
@@ -345,8 +345,8 @@ class _Attempt:
 def _find(text: str) -> list[_Attempt]:
     """Return the JSON values outside of think blocks, at least one.
 
-    What stands before a `</think>` that was not opened is thought too: some chat templates
-    open the block in the prompt.
+    Text before a `</think>` without a `<think>` is thought, too: some chat templates open the
+    block in the prompt.
     """
     found: list[_Attempt] = []
     pos, work = 0, WORK
@@ -375,7 +375,7 @@ def _find(text: str) -> list[_Attempt]:
 
 
 def _thought_end(text: str, pos: int, problem: UnreadableReply) -> re.Match[str]:
-    """Return the next `</think>`; raise the problem where none follows that would excuse it."""
+    """Return the next `</think>`; raise the problem where there is none."""
     end = _THOUGHT_ENDS.search(text, pos)
     if end is None:
         raise problem
@@ -383,13 +383,13 @@ def _thought_end(text: str, pos: int, problem: UnreadableReply) -> re.Match[str]
 
 
 def _may_answer(value: Any) -> bool:
-    """Whether a value is more than a citation in prose, as [1] and [2, 3] are."""
+    """Return whether a value is more than a citation in prose, such as [1] and [2, 3]."""
     items = value if isinstance(value, list) else ()
     return isinstance(value, dict) or any(isinstance(item, dict | str) for item in items)
 
 
 def _read(text: str, start: int) -> _Attempt:
-    """Read the value that opens at `start`: as it stands if that is JSON, else repaired."""
+    """Read the value that opens at `start`: unchanged if it is JSON, else repaired."""
     repairer = JsonRepairer(text, start)
     value, end, problem = None, start, None
     try:

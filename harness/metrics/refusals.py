@@ -1,9 +1,9 @@
 """Does a response decline to answer and do nothing else: clause patterns in four languages.
 
-A response is read clause by clause. It is a refusal where some clause refuses and no other
-brings an answer: apologies, "based on the documents", "please see ..." are let through, what
-is left counts as content. So "The documents do not say. It is 42." is no refusal, and neither
-is a right answer with a remark on what the documents leave out.
+A response is read clause by clause. It is a refusal where some clause refuses and no other clause
+answers: apologies, "based on the documents" and "please see ..." do not count, everything else is
+content. So "The documents do not say. It is 42." is not a refusal, and neither is a right answer
+with a remark on what the documents lack.
 
 The patterns match half-width lower-case text without quotation marks. Chinese wordings are written
 in Traditional characters; `SIMPLIFIED` maps those of a Simplified response to these. They are
@@ -124,7 +124,7 @@ ANSWERS = "|".join(
         r"おそらく|たぶん|一般的?に(?:は|言)|約\s*\d|思われ|考えられ|推測|答えは|実際に",
     )
 )
-"""A clause that brings an answer, whatever was said before it."""
+"""A clause that gives an answer, whatever comes before it."""
 
 ASIDES = "|".join(
     (
@@ -139,7 +139,7 @@ ASIDES = "|".join(
         rf"{JA_SOURCE}.{{0,20}}(?:のみ|だけ)[がをにで]?.{{0,8}}(?:記載|含|述べ|言及|説明|示)",
     )
 )
-"""A clause that sends the reader elsewhere, or says what the documents are about instead."""
+"""A clause that refers the reader elsewhere, or says what the documents are about instead."""
 
 LEAD_INS = "|".join(
     (

@@ -1,4 +1,4 @@
-"""Whether two judges agree is asked of what both labelled, and of nothing else."""
+"""Agreement of two judges rests on what both labelled, and on nothing else."""
 
 from collections.abc import Sequence
 
@@ -151,7 +151,7 @@ def test_a_check_that_one_was_not_asked() -> None:
 
 
 def test_every_pair_of_judges() -> None:
-    """Three judges are three pairs, each with its own numbers; runs are told apart."""
+    """Three judges are three pairs, each with its own numbers; runs are kept apart."""
     said = {
         "A": {"one": useful("A", "q1", 1, 0), "two": useful("A", "q1", 0, 0)},
         "B": {"one": useful("B", "q1", 1, 0), "two": useful("B", "q1", 1, 0)},

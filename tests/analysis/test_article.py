@@ -157,7 +157,7 @@ def test_retrieval_is_saturated(analysis: Analysis) -> None:
 
 
 def test_a_smaller_k_would_have_missed_q1(analysis: Analysis) -> None:
-    """The first passage that helps stands at rank 8 of ctx_k9: k = 4 cannot reach it."""
+    """The first useful passage of ctx_k9 has rank 8: k = 4 would miss it."""
     [finding] = of_kind(analysis, "deeper_rank")
     assert (finding.run, finding.questions) == ("ctx_k9", ("q1",))
     assert finding.numbers == {"k": 4, "k_returned": 9}

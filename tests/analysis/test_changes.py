@@ -47,7 +47,7 @@ def test_leaves_within_one_choice_are_factors_of_their_own() -> None:
 
 
 def test_a_leaf_without_a_group_is_a_factor() -> None:
-    """top_k and index.contents stand for themselves."""
+    """top_k and index.contents are factors by themselves."""
     assert [c.factor for c in changes(BASE, changed(top_k=9, index__contents="ctx"))] == [
         "top_k",
         "index.contents",

@@ -33,7 +33,7 @@ def test_two_factors_are_separated_by_the_run_between() -> None:
 
 
 def test_the_variant_that_would_separate_is_ready_to_paste() -> None:
-    """Groups stand alone on the command line, leaves below `variant`."""
+    """Groups have no prefix on the command line, leaves have `variant.`."""
     [pair] = confounded(Design([run("ctx_k4"), run("ctx_k9_strict", 9, "strict")]))
 
     assert pair.between == ()

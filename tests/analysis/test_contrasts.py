@@ -364,7 +364,7 @@ def test_a_difference_of_one_verdict_is_marked(study: Builder) -> None:
 
 
 def test_answer_match_is_not_tested_twice(study: Builder) -> None:
-    """Where right/wrong is `answer_match` alone, it stands once; beside grades it stands apart."""
+    """Where right/wrong is `answer_match` alone, it is compared once; beside grades, separately."""
     match = MetricFacts("answer_match", Layer.OVERALL)
     rows = {"P": [0.0, 1.0], "Q": [1.0, 1.0]}
 

@@ -92,7 +92,7 @@ def test_a_run_that_was_given_its_passages_is_no_side(study: Builder) -> None:
 
 
 def test_a_run_that_retrieves_alike_is_a_crossing(study: Builder) -> None:
-    """ctx_k9 is ctx_k4's generator on what ctx_k9_strict retrieves: nobody has to run it again.
+    """ctx_k9 is ctx_k4's generator on what ctx_k9_strict retrieves: it need not be run again.
 
     A run that was given just those passages comes first.
     """
@@ -117,7 +117,7 @@ def test_a_run_that_retrieves_alike_is_a_crossing(study: Builder) -> None:
 
 
 def test_a_view_shows_its_own_pairs(study: Builder) -> None:
-    """A baseline or a factor leaves the pairs in which it stands."""
+    """A baseline or a factor keeps the pairs that contain it."""
     runs = {
         "a": run("a", 4, "default"),
         "b": run("b", 9, "strict"),

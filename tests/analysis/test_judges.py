@@ -95,7 +95,7 @@ DOWN = {"P": HIGH, "Q": LOW}
 
 
 def test_one_judge_changes_nothing() -> None:
-    """With one table the analysis is what it was, and no agreement is told."""
+    """With one table the analysis is unchanged, and there is no agreement."""
     alone = analyse(table("A", {"faithfulness": UP}))
 
     assert judged_by_several(alone, {"A": table("A", {"faithfulness": UP})}, Options()) is alone

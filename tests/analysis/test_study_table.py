@@ -94,13 +94,13 @@ def test_rows_that_fit_nowhere_stop_the_report(rows: list[Score], message: str) 
 
 
 def test_a_row_without_a_variant_stops_the_report() -> None:
-    """A run that nobody described does not vanish from the tables."""
+    """A run without facts is an error, not lost from the tables."""
     with pytest.raises(ValueError, match="unknown run 'None'; known: r"):
         score_cube(["r"], ["q1"], [METRIC], {"None": [score("q1", 1.0)]})
 
 
 def test_doubled_names_are_refused() -> None:
-    """Two runs, questions or repeats of one name cannot be told apart."""
+    """Two runs, questions or repeats of one name are an error."""
     run, question = RunFacts("r", "r"), Question("q1", "ask", "reference", "text")
     with pytest.raises(ValueError, match="run occurs twice: r"):
         study_table(StudyRows([run, run], [question], [], {}, {}))

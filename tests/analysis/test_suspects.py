@@ -94,13 +94,13 @@ def test_an_answer_that_rests_only_on_a_wrong_caption() -> None:
 
 
 def test_other_support_clears_a_claim() -> None:
-    """A text, or a caption that nobody called wrong, may have told it too."""
+    """A text, or a caption that is not graded wrong, supports the claim as well."""
     assert on_wrong_captions([response()], supports((1, 1), (1, 0)), WRONG) == ()
     assert on_wrong_captions([response()], supports((1, 1), (1, 2)), WRONG) == ()
 
 
 def test_an_answer_that_rests_on_it_in_part() -> None:
-    """Another claim stands on the text: the answer is named, and not as resting on it only."""
+    """Another claim rests on the text: the answer is listed, but does not rest on captions only."""
     (found,) = on_wrong_captions([response()], supports((0, 0), (1, 1)), WRONG)
 
     assert (found.claims, found.supported, found.only) == (("claim 1",), 2, False)

@@ -166,7 +166,7 @@ def test_draws_between_repeats_say_nothing(study: Builder) -> None:
 
 
 def test_answer_match_stands_in_where_nobody_graded(study: Builder) -> None:
-    """The table says so; answer_match itself and costs are not held against it."""
+    """The table says so; answer_match itself and costs are not tested."""
     match = MetricFacts("answer_match", Layer.OVERALL)
     seconds = MetricFacts("seconds", Layer.COST, None, bounded=False)
     refusal = MetricFacts("refusal", Layer.GENERATION, None)

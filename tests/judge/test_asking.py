@@ -91,7 +91,7 @@ def test_repair_quotes_the_reply_and_the_error(chat_judge: Build, case: Case, ca
 
 
 def test_one_repair_one_fresh_call_then_na(chat_judge: Build, case: Case, calls: Calls) -> None:
-    """A model that never answers is asked three times, the last time anew, and not again."""
+    """A model that never answers is asked three times, the last time with a fresh call."""
     judge = chat_judge(in_turn("no"))
     claims(judge, case, calls)
 
@@ -113,7 +113,7 @@ def test_cut_reply_is_asked_again_with_more_room(
 
 
 def test_cut_again_is_an_overflow(chat_judge: Build, case: Case, calls: Calls) -> None:
-    """A reply cut whatever the room is NA, with the finish reason told."""
+    """A reply that is truncated at every limit is NA, with its finish reason."""
     (row,) = claims(chat_judge(in_turn(cut('thought... {"score":'))), case, calls)
 
     assert row.error == Status.CONTEXT_OVERFLOW
@@ -142,7 +142,7 @@ def test_answer_in_the_reasoning_field(chat_judge: Build, case: Case, calls: Cal
 def test_empty_reply_is_not_sent_back_for_repair(
     chat_judge: Build, case: Case, calls: Calls
 ) -> None:
-    """There is nothing to quote in an empty reply: it is asked for anew at once."""
+    """An empty reply has nothing to quote: a fresh call follows at once."""
     judge = chat_judge(in_turn("", REPLY))
     assert claims(judge, case, calls)[0].text == "塔高27公尺。"
     assert len(judge.chat.asked) == 2

@@ -32,7 +32,7 @@ def test_nothing_is_asked(chat_judge: Build, case: Case, tmp_path: Path) -> None
 
 
 def test_claims_not_taken_are_reckoned(chat_judge: Build, case: Case, tmp_path: Path) -> None:
-    """One call for each text they are held against, however many claims there will be."""
+    """One call for each text that claims are checked against, however many claims there are."""
     (rows,) = plan(chat_judge(), [case], tmp_path, "response_in_passages")
     claims, *held = rows
     assert claims.exact
@@ -115,7 +115,7 @@ def test_samples_are_a_call_each_elsewhere(chat_judge: Build, case: Case, tmp_pa
 
 
 def test_own_check_is_planned(chat_judge: Build, case: Case, tmp_path: Path) -> None:
-    """A custom check stands under its name."""
+    """A custom check is listed under its name."""
     dated = CustomCheck("dated", "Dated?", ("passage",), ("yes", "no"), "yes")
     (rows,) = chat_judge().planned_calls([case], [], Calls(tmp_path, "read"), [dated])
     assert [row.check for row in rows] == ["dated", "dated"]

@@ -6,7 +6,7 @@ from harness.metrics.evidence import Evidence
 
 
 def test_faithfulness_needs_claims_first() -> None:
-    """Claims are taken before they are held against the passages."""
+    """Texts are split into claims before these are checked against the passages."""
     assert checks_for(["response_in_context"]) == ("claims_response", "response_in_context")
 
 
@@ -21,7 +21,7 @@ def test_fields_without_judge_need_no_check() -> None:
 
 
 def test_unknown_field_is_refused() -> None:
-    """A metric that asks for evidence nobody gathers is named, not ignored."""
+    """A metric with unknown evidence is an error, not ignored."""
     with pytest.raises(UnknownNameError, match="did you mean 'response_in_context'"):
         checks_for(["response_in_contexts"])
 
@@ -38,6 +38,6 @@ def _is_array(kind: object) -> bool:
 
 
 def test_context_is_the_passages_line_by_line(case: Case) -> None:
-    """The joined passages are one text, each of them stands on its own otherwise."""
+    """The joined passages are one text; otherwise each passage is a text."""
     assert CHECKS["response_in_context"].texts(case) == ("塔高27公尺。\n休館日為週一。",)
     assert CHECKS["response_in_passages"].texts(case) == case.passages

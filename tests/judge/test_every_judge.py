@@ -1,4 +1,4 @@
-"""What holds for every judge in the table, whoever adds it."""
+"""What holds for every judge of the table; it runs on a new entry unchanged."""
 
 from collections.abc import Callable
 from typing import Any
@@ -57,7 +57,7 @@ def test_labels_are_codes(judge: Judge, case: Case, calls: Calls) -> None:
 
 
 def test_cases_keep_their_place(judge: Judge, other: Other, calls: Calls) -> None:
-    """The verdicts stand in the order of the cases, whatever was folded."""
+    """The verdicts are in the order of the cases, although equal questions were asked once."""
     cases = [other(question_id=name, repeat=n) for n, name in enumerate("abc")]
     found = judge.judge(cases, ["passage_useful"], calls)
     assert [(got[0].question_id, got[0].repeat) for got in found] == [("a", 0), ("b", 1), ("c", 2)]
@@ -91,7 +91,7 @@ def test_no_passages(judge: Judge, other: Other, calls: Calls) -> None:
 
 
 def test_blank_reference(judge: Judge, other: Other, calls: Calls) -> None:
-    """Without a reference nothing is held against it."""
+    """Without a reference nothing is checked against it."""
     missing = errors(rows(judge, other(reference=" "), calls))
     for name in ("claims_reference", "passage_useful", "response_in_reference"):
         assert missing[name] == Status.NO_REFERENCE_CLAIMS

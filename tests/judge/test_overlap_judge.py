@@ -3,6 +3,7 @@ from collections.abc import Callable
 import pytest
 
 from harness.judge import Case, OverlapJudge, checks_for
+from harness.judge.overlap_judge import coverage, pieces
 from harness.llm import Calls
 from harness.records import Status, Verdict
 
@@ -17,7 +18,7 @@ def rows(case: Case, check: str, calls: Calls) -> list[Verdict]:
 
 
 def test_quoted_claims_are_entailed(case: Case, calls: Calls) -> None:
-    """A sentence that stands in the passages is entailed, another is unknown."""
+    """A sentence that occurs in the passages is entailed, another is unknown."""
     assert labels(case, "response_in_context", calls) == [1, 0]
 
 
@@ -28,7 +29,7 @@ def test_a_number_that_is_not_there_decides(other: Callable[..., Case], calls: C
 
 
 def test_all_sentences_become_claims(other: Callable[..., Case], calls: Calls) -> None:
-    """No sentence is lost for want of an ASCII full stop."""
+    """Sentences without an ASCII full stop are found."""
     case = other(response="塔高27公尺。1931年啟用！真的嗎？是的")
     assert [row.text for row in rows(case, "claims_response", calls)] == [
         "塔高27公尺。",
@@ -39,7 +40,7 @@ def test_all_sentences_become_claims(other: Callable[..., Case], calls: Calls) -
 
 
 def test_a_refusal_has_no_claims(other: Callable[..., Case], calls: Calls) -> None:
-    """A refusal is NA for want of claims, and the reference is held against it all the same."""
+    """A refusal has no claims, so it is NA; the reference is checked against it nevertheless."""
     refusal = other(response="很抱歉。資料中沒有提到。")
     (row,) = rows(refusal, "response_in_context", calls)
     assert (row.item, row.label, row.error) == (-1, None, Status.NO_CLAIMS)
@@ -106,3 +107,16 @@ def test_another_label_is_the_same_judge() -> None:
     assert named.label == "second"
     assert named.identity() == OverlapJudge().identity()
     assert named.accuracies == OverlapJudge().accuracies
+
+
+def test_pieces_even_out_what_means_the_same() -> None:
+    """Width, case, thousands separators, trailing zeros and word endings make no difference."""
+    assert pieces("１，２００ Increased 2.40") == pieces("1200 increases 2.4")
+
+
+def test_coverage_looks_at_one_stretch() -> None:
+    """Words scattered over a long premise do not add up to a claim."""
+    scattered = ["a", *["x"] * 40, "b", *["x"] * 40, "c"]
+    assert coverage(["a", "b", "c"], scattered, 30) == pytest.approx(1 / 3)
+    assert coverage(["a", "b", "c"], scattered) == 1.0
+    assert coverage([], scattered) == 0.0

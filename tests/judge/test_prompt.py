@@ -63,7 +63,7 @@ def test_claims_are_asked_for_from_the_form_and_with_a_refusal(language: str) ->
 
 @each_language
 def test_repair_quotes_the_error(language: str) -> None:
-    """The model is told what was wrong with its reply."""
+    """The prompt for a repair has a slot for the error."""
     assert prompt(language, "repair").instructions.count("{error}") == 1
 
 
@@ -94,7 +94,7 @@ def test_instructions_name_the_inputs(language: str, kind: CheckKind) -> None:
     ],
 )
 def test_the_fence_cannot_be_closed_from_inside(text: str) -> None:
-    """Whatever stands in a passage, it stays one string in the one object that comes last."""
+    """Whatever a passage contains, it stays one string in the only object, which comes last."""
     job = Job(CheckKind.USEFULNESS, question=text, reference=text, items=(text, "b"))
     last = prompt("en", CheckKind.USEFULNESS).messages(inputs(job))[-1]
 

@@ -206,7 +206,7 @@ def test_longest_misfit_is_told() -> None:
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "nan"])
 def test_no_number_is_refused(number: str) -> None:
-    """NaN and infinities are refused wherever they stand."""
+    """NaN and infinities are refused wherever they occur."""
     for text in ('{"score": %s}', '{"score": 1, "other": %s}', "{'score': 1, 'other': %s}"):
         refusal(text % number, SCHEMAS["score"])
 
@@ -308,7 +308,7 @@ def schema_of(value: dict[str, Any]) -> dict[str, Any]:
 @PROPERTY
 @given(VALUES, st.sampled_from(["%s", "```json\n%s\n```", "<think>[{</think>%s", "So: %s."]))
 def test_valid_json_is_never_altered(value: dict[str, Any], frame: str) -> None:
-    """Valid JSON comes back as it is, whatever its strings hold and whatever stands round it."""
+    """Valid JSON is returned unchanged, whatever its strings contain and whatever surrounds it."""
     assert outcome(frame % json.dumps(value), schema_of(value)) == value
     assert outcome(frame % json.dumps(value, ensure_ascii=False), schema_of(value)) == value
 

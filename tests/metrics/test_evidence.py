@@ -80,7 +80,7 @@ def test_what_needs_no_judge_is_there(question: Question, response: Response) ->
 
 
 def test_check_that_never_ran(question: Question, response: Response) -> None:
-    """Without rows every judged field is missing, and the reason is that nobody asked."""
+    """Without rows every judged field is missing, and the reason is that nothing was asked."""
     known = assemble(with_passages(response, 1), question, [])
 
     assert {known.missing[field] for field in AXES} == {Status.NOT_ASKED}

@@ -45,7 +45,7 @@ def similarities(cosines: list[float], flags: list[int]) -> Evidence:
 
 
 def test_faithfulness_counts_claims(evidence: Make) -> None:
-    """Two of three claims stand in the passages read together; a contradiction is unfaithful."""
+    """Two of three claims occur in the passages read together; a contradiction is unfaithful."""
     assert METRICS["faithfulness"].score(evidence(response_in_context="ECE")) == MetricValue(
         2 / 3, 3
     )

@@ -87,7 +87,7 @@ def test_failure_to_answer_is_wrong() -> None:
 
 
 def test_no_accepted_answers_is_na() -> None:
-    """Without accepted answers nobody can say right or wrong, whatever the response."""
+    """Without accepted answers right or wrong is unknown, whatever the response."""
     assert match("18浬") == match(None) == MetricValue(None, 0, Status.NO_ANSWERS)
 
 

@@ -140,5 +140,5 @@ def test_declining_is_a_refusal(text: str) -> None:
 
 @each(ANSWERS)
 def test_an_answer_is_no_refusal(text: str) -> None:
-    """A response that brings an answer is none, even beside the words of a refusal."""
+    """A response that gives an answer is no refusal, even with the words of a refusal."""
     assert not is_refusal(text)

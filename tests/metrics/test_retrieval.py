@@ -24,7 +24,7 @@ Make = Callable[..., Evidence]
     ],
 )
 def test_context_precision_depends_on_rank(evidence: Make, useful: str, expected: float) -> None:
-    """The same useful passages score less the further down they stand."""
+    """The same useful passages score less the lower their rank."""
     scored = METRICS["context_precision"].score(evidence(passage_useful=useful))
 
     assert scored.value == pytest.approx(expected, abs=1e-12)
@@ -62,7 +62,7 @@ def test_order_matters(evidence: Make) -> None:
 
 
 def test_context_recall_counts_reference_claims(evidence: Make) -> None:
-    """Three of four claims of the reference stand in the passages; one is contradicted there."""
+    """Three of four claims of the reference occur in the passages; one is contradicted there."""
     scored = METRICS["context_recall"].score(evidence(reference_in_context="EECE"))
 
     assert scored == MetricValue(0.75, 4)

@@ -190,7 +190,7 @@ def sentence(finding: Finding, words: Words, alpha: float = ALPHA) -> str:
     """Return the finding as a sentence.
 
     >>> from harness.render.vocabulary import words
-    >>> found = Finding("partial_run", Severity.WARNING, {"asked": 2, "questions": 8}, run="ctx_k9")
+    >>> found = Finding("partial_run", {"asked": 2, "questions": 8}, run="ctx_k9")
     >>> sentence(found, words("en"))
     'ctx_k9: only 2 of 8 questions were asked, and only those are compared.'
     """

@@ -41,7 +41,7 @@ def test_undefined_numbers_become_null() -> None:
 
 
 def test_costs_come_after_what_they_buy() -> None:
-    """Among findings of one weight, answers and scores stand before tokens and seconds."""
+    """Among findings of one weight, answers and scores come before tokens and seconds."""
     kinds = ("different", "credit", "better", "informative", "worse", "under_every_judge")
     mixed = [Finding(kind) for kind in ("deeper_rank", *kinds)]
 
@@ -114,7 +114,7 @@ def test_a_study_of_one_run_has_nothing_to_compare(study: Builder) -> None:
 
 
 def test_a_declared_test_that_nobody_makes_is_named(study: Builder) -> None:
-    """A promise that the runs do not keep, or a misspelt metric, is said aloud."""
+    """A declared test without runs, or with a misspelt metric, is reported."""
     table = study(right={"P": [1], "Q": [0]})
     promised = (Primary("top_k", "right"), Primary("top_k", "rigth"), Primary("prompt", "right"))
 
@@ -195,7 +195,7 @@ def test_one_warning_stands_for_many_contrasts(study: Builder) -> None:
 
 
 def test_a_difference_names_the_questions_that_turned(study: Builder) -> None:
-    """Eleven questions better and one worse after the repair: both lists stand with the finding."""
+    """Eleven questions better and one worse after the repair: the finding has both lists."""
     metric = MetricFacts("faithfulness", Layer.GENERATION)
     before, after = [0.1] * 12, [0.9] * 11 + [0.0]
     runs = {

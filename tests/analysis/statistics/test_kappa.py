@@ -53,7 +53,7 @@ def test_perfect_agreement_has_no_interval() -> None:
 
 
 def test_one_constant_grader_agrees_by_chance() -> None:
-    """Against a grader who calls everything right, agreement is what chance brings: kappa 0."""
+    """Against a grader who calls everything right, agreement is that of chance: kappa 0."""
     found = kappa(*raters(6, 2, 0, 0))
 
     assert found.kappa == pytest.approx(0.0)

@@ -68,7 +68,7 @@ def test_a_p_too_small_for_the_flips_is_bounded() -> None:
 
 
 def test_bound_is_above_the_exact_p() -> None:
-    """What stands in for the exact p is never smaller than it."""
+    """The bound that replaces the exact p is never smaller than it."""
     random = np.random.default_rng(0)
     for _ in range(200):
         deltas = random.normal(random.normal(0, 0.7), 1, 20)
