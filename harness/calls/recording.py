@@ -53,27 +53,27 @@ def record_study(folder: Path, calls: Calls, path: Path) -> Recording:
     """
     runs = chosen_runs(folder, [])
     facts = [run.facts() for run in runs]
-    made = [Provenance.from_record(fact["made_with"]) for fact in facts]
+    provenances = [Provenance.from_record(fact["made_with"]) for fact in facts]
     rows = [row for run in runs for row in run.responses()]
     for note, why in NOT_RECORDABLE.items():
-        if all(note in each.notes for each in made):
-            raise ConfigError(f"{folder.name}: {made[0].generator} {why}")
-    chat = shared(folder, "chat", made)
-    embedder = shared(folder, "embedder", made)
-    warn(folder, made, rows)
+        if all(note in each.notes for each in provenances):
+            raise ConfigError(f"{folder.name}: {provenances[0].generator} {why}")
+    chat = shared_model(folder, "chat", provenances)
+    embedder = shared_model(folder, "embedder", provenances)
+    warn(folder, provenances, rows)
     asked = {row.call for row in rows if row.call}
     replies = calls.entries(sorted(asked))
     check_cached(folder, "replies", len(replies), len(asked))
     last = max(facts, key=lambda fact: str(fact["ended"]))
     head = RecordingHead(
-        model=made[0].generator,
+        model=provenances[0].generator,
         chat=chat,
         embedder=embedder,
         recorded_on=datetime.fromtimestamp(max(e.created for e in replies), UTC).date().isoformat(),
         made_with={"machine": last["machine"], "packages": last["packages"]},
     )
     vectors = {
-        **passage_vectors(folder, made, embedder, calls),
+        **passage_vectors(folder, provenances, embedder, calls),
         **question_vectors(folder, rows, embedder, calls),
     }
     check_ranking(folder, rows, embedder, vectors)
@@ -81,9 +81,9 @@ def record_study(folder: Path, calls: Calls, path: Path) -> Recording:
     return read_recording(path)
 
 
-def shared(folder: Path, part: str, made: Provenances) -> Mapping[str, object]:
+def shared_model(folder: Path, part: str, provenances: Provenances) -> Mapping[str, object]:
     """Return the identity of the one model that all runs share; raise ConfigError for several."""
-    found = {str(model): model for each in made if (model := each.models.get(part))}
+    found = {str(model): model for each in provenances if (model := each.models.get(part))}
     if len(found) != 1:
         raise ConfigError(
             f"{folder.name}: its runs have {len(found)} different models as {part}, but only"
@@ -92,9 +92,9 @@ def shared(folder: Path, part: str, made: Provenances) -> Mapping[str, object]:
     return next(iter(found.values()))
 
 
-def warn(folder: Path, made: Provenances, rows: Sequence[Response]) -> None:
+def warn(folder: Path, provenances: Provenances, rows: Sequence[Response]) -> None:
     """Warn of what a replay of the study will not have."""
-    if any("chat" in each.models.get("captioner", {}) for each in made):
+    if any("chat" in each.models.get("captioner", {}) for each in provenances):
         log.warning(
             "%s: captions by a model are not recorded; a replay needs that model", folder.name
         )
@@ -103,13 +103,13 @@ def warn(folder: Path, made: Provenances, rows: Sequence[Response]) -> None:
 
 
 def passage_vectors(
-    folder: Path, made: Provenances, embedder: Mapping[str, object], calls: Calls
+    folder: Path, provenances: Provenances, embedder: Mapping[str, object], calls: Calls
 ) -> dict[str, Vector]:
     """Return key -> vector of each passage in the study's indexes."""
     assert calls.path is not None
     found: dict[str, Vector] = {}
     for index in {
-        each.index.fingerprint: each.index for each in made if each.index is not None
+        each.index.fingerprint: each.index for each in provenances if each.index is not None
     }.values():
         vectors = indexed(calls.path.parent, index.fingerprint)
         check_cached(folder, "passages of an index", len(vectors), index.passages)

@@ -1,4 +1,4 @@
-"""The page for a browser: its details, read from the run folders; and the tables for a paper."""
+"""The page for a browser, with the details that it reads from the run folders."""
 
 import base64
 import io
@@ -49,17 +49,6 @@ def write_page(
     details = replace(page_details(analysis, facts, runs), cautions=sections)
     page = html_page(analysis, facts, details, language)
     write_whole(file, page.encode("utf-8", "replace"))
-    return file
-
-
-def write_latex(
-    folder: Path, analysis: "Analysis", facts: "StudyFacts", runs: Sequence[Run], language: str
-) -> Path:
-    """Write the tables for a paper into `report.tex` and return its path."""
-    from harness.render.latex import latex
-
-    file = folder / "report.tex"
-    write_whole(file, latex(analysis, facts, language).encode("utf-8", "replace"))
     return file
 
 

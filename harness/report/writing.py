@@ -15,7 +15,7 @@ from harness.errors import pick
 from harness.files import write_whole
 from harness.judge import ChatJudge
 from harness.judge.prompt import language
-from harness.report.browser_page import write_latex, write_page
+from harness.report.browser_page import write_page
 from harness.store import Run
 from harness.studies.graders import graders, on_wrong_captions
 from harness.studies.load import load_study
@@ -27,6 +27,18 @@ if TYPE_CHECKING:
     from harness.analysis import Analysis
     from harness.render import StudyFacts
     from harness.render.blocks import Section
+
+
+def write_latex(
+    folder: Path, analysis: "Analysis", facts: "StudyFacts", runs: Sequence[Run], language: str
+) -> Path:
+    """Write the tables for a paper into `report.tex` and return its path."""
+    from harness.render.latex import latex
+
+    file = folder / "report.tex"
+    write_whole(file, latex(analysis, facts, language).encode("utf-8", "replace"))
+    return file
+
 
 Export = Callable[[Path, "Analysis", "StudyFacts", Sequence[Run], str], Path]
 

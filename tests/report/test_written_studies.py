@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from harness.render.tables import csv as csv_text
 from tests.printed.page import Page, even
 from tests.printed.printed import Table, sections, tokens
 
 from harness.evaluate.merge import write_evaluation
 from harness.questions import Gradebook, response_sha256
 from harness.records import Grade, Passage, Question, Response, Score
+from harness.render import csv_text
 from harness.store import Run
 from tests.conftest import Command
 from tests.grade.small import PNG
