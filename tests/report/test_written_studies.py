@@ -10,16 +10,15 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from tests.printed.page import Page, even
-from tests.printed.printed import Table, sections, tokens
 
 from harness.evaluate.merge import write_evaluation
 from harness.questions import Gradebook, response_sha256
 from harness.records import Grade, Passage, Question, Response, Score
-from harness.render import csv_text
+from harness.render.csv_tables import csv_text
 from harness.store import Run
 from tests.conftest import Command
 from tests.grade.small import PNG
+from tests.printed.cells import PrintedPage, PrintedTable, even, numbers, report_page
 from tests.written import write_run
 
 JUDGE = {"judge": "overlap"}
@@ -78,15 +77,15 @@ class WrittenStudy:
         """Return a file of the report."""
         return (self.folder / "written/report" / name).read_text("utf-8-sig")
 
-    def table(self, section: str) -> Table:
-        """Return the first table of a section of report.md."""
-        [found] = [one for one in sections(self.file("report.md")) if one.title == section]
-        return next(block for _, block in found.blocks if isinstance(block, Table))
+    def table(self, section: str, heading: str = "") -> PrintedTable:
+        """Return the first table of report.md under a section and a heading."""
+        found = report_page(self.file("report.md")).tables
+        return next(t for t in found if (t.section, t.heading) == (section, heading))
 
     @property
-    def page(self) -> Page:
+    def page(self) -> PrintedPage:
         """The page for a browser."""
-        return Page(self.file("index.html"))
+        return PrintedPage(self.file("index.html"))
 
 
 @pytest.fixture
@@ -105,12 +104,11 @@ def test_one_mean_in_every_place(written: WrittenStudy) -> None:
 
     column = pd.read_parquet(run.path / "scores.parquet")["value"]
     assert (round(column.mean(), 3), column.count()) == (0.683, 3)
-    [row] = written.table("Mean scores").rows
-    assert tokens(row[-1])[0] == "0.683"
-    assert row[-1].endswith("(3/4)")
-    means = next(t for caption, t in written.page.tables if caption.startswith("Mean scores"))
-    [cell] = [cell for title, cell in means.rows if title == "context recall"]
-    assert tokens(cell) == tokens(row[-1])
+    cell = written.table("Mean scores").by_row["context recall"]["k4"]
+    assert numbers(cell)[0] == "0.683"
+    assert cell.endswith("(3/4)")
+    means = next(t for t in written.page.tables if t.section == "Mean scores")
+    assert means.by_row["context recall"]["k4"] == cell
     [line] = csv.DictReader(io.StringIO(written.file("means.csv")))
     assert float(line["mean"]) == pytest.approx(column.mean())
     assert (line["scored"], line["asked"]) == ("3", "4")
@@ -137,10 +135,10 @@ def test_a_saturated_index_and_a_caption_that_misreads(written: WrittenStudy) ->
         "k9 returned 6 of 6 passages: saturated. The whole index comes back, so retrieval scores "
         "say nothing about retrieval, a recall of 1.0 included."
     ) in text.replace("\\", "")
-    by_run = {row[0]: row[1:] for row in written.table("Mean scores").rows}
-    assert by_run["k9"][0] == "*6 of 6"
-    assert by_run["k9"][1].startswith("*1.000")
-    assert not by_run["k4"][1].startswith("*")
+    means = written.table("Mean scores").by_row
+    assert means["returned"]["k9"] == "*6 of 6"
+    assert means["context recall"]["k9"].startswith("*1.000")
+    assert not means["context recall"]["k4"].startswith("*")
     html = written.file("index.html")
     beside = re.search(r'<div class="beside"><svg.*?<use href="#picture-1"/>.*?</div>', html, re.S)
     assert beside is not None
@@ -168,12 +166,10 @@ def test_signs_of_markup_are_text(written: WrittenStudy) -> None:
 
     page = written.page
     assert answer in page.text
-    assert all(len(row) == len(t.columns) for _, t in page.tables for row in t.rows if len(row) > 1)
+    assert all(len(row) == len(table.columns) for table in page.tables for row in table.rows)
     assert "<b>粗</b>" not in written.file("index.html")
-    for part in sections(written.file("report.md")):
-        for _, block in part.blocks:
-            if isinstance(block, Table):
-                assert {len(row) for row in block.rows} <= {len(block.columns)}
+    for table in report_page(written.file("report.md")).tables:
+        assert {len(row) for row in table.rows} <= {len(table.columns)}
     assert written.table("Right and wrong").columns[2:] == ("a|b c", "q1")
     assert even(name) in page.text
 
@@ -187,10 +183,9 @@ def test_ten_comes_after_nine(written: WrittenStudy) -> None:
     written.report()
 
     names = [f"ctx_k{k}" for k in sizes]
-    assert [row[0] for row in written.table("Mean scores").rows] == names
-    assert [row[:2] for row in written.table("Sweeps").rows] == [
-        (str(k), f"ctx_k{k}") for k in sizes
-    ]
+    assert list(written.table("Mean scores").columns[1:]) == names
+    sweep = next(t for t in report_page(written.file("report.md")).tables if t.section == "Sweeps")
+    assert [row[:2] for row in sweep.rows] == [(str(k), f"ctx_k{k}") for k in sizes]
     [axis] = re.findall(r'<svg class="curve.*?</svg>', written.file("index.html"), re.S)
     assert re.findall(r'y="135"[^>]*>([^<]+)<', axis) == [str(k) for k in sizes]
     html = written.file("index.html")
@@ -205,8 +200,8 @@ def test_scores_of_two_prompts_are_not_compared(written: WrittenStudy) -> None:
         written.write(name, values, asked(2), identity=identity, top_k=int(name[1:]))
     written.report()
 
-    [row] = [dict(zip(t.columns, r, strict=True)) for t in [written.table("One variable at a time")]
-             for r in t.rows]  # fmt: skip
+    contrasts = written.table("One variable at a time", "top_k: 4 -> 9 (k4 -> k9)")
+    [row] = contrasts.by_row.values()
     assert row["reading"] == "not compared"
     assert (row["p"], row["adj. p"]) == ("NA", "NA")
     assert "was scored by another judge or another prompt on the two sides" in written.file(
@@ -223,7 +218,7 @@ def test_names_like_numbers_and_dates_stay_text(written: WrittenStudy) -> None:
 
     rows = list(csv.DictReader(io.StringIO(written.file("means.csv"))))
     assert sorted(row["run"] for row in rows) == sorted(names)
-    assert sorted(row[0] for row in written.table("Mean scores").rows) == sorted(names)
+    assert sorted(written.table("Mean scores").columns[1:]) == sorted(names)
     said = {Run(written.folder / "written" / name).facts()["name"] for name in names}
     assert said == set(names)
     frame = pd.read_parquet(written.folder / "written" / "01" / "scores.parquet")
