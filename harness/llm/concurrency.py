@@ -99,10 +99,11 @@ class AnswerTimes:
 class Pace:
     """The number of requests in flight: raised while that brings more answers, lowered on refusal.
 
-    It starts low and doubles after each round of answers, as long as twice as many requests bring
-    more answers per second. Where they do not, because the server queues them, it returns to the
-    number before, and tries again later, each time after twice as many rounds. So a request waits
-    in this process, where its time-out does not run, and not in the server's queue.
+    It starts low and doubles after each round of answers (or quadruples, where answers are so fast
+    that no queue can reach the time-out), as long as the higher number brings more answers per
+    second. Where it does not, because the server queues the requests, it returns to the number
+    before, and tries again later, each time after twice as many rounds. So a request waits in this
+    process, where its time-out does not run, and not in the server's queue.
 
     An endpoint that refuses (429) several requests in a row gets half, and from then on one more
     per round of answers.
@@ -115,7 +116,7 @@ class Pace:
     """
 
     GAIN = 1.2
-    """Answers per second after doubling, as a multiple of those before, that count as more."""
+    """Answers per second at the higher number, relative to those before, that count as more."""
     LEAST_ANSWERS = 3
     """In a round: the first may have waited for the weights to be loaded."""
     MOST_ROUNDS = 64
@@ -126,6 +127,7 @@ class Pace:
         self.limit = float(min(start, most))
         self.running = 0
         self._slowest = timeout / 3
+        self._fast = timeout / 60
         self._waiting: list[tuple[bool, int, asyncio.Future[None]]] = []
         self._order = itertools.count()
         self._resume_at = 0.0
@@ -140,7 +142,7 @@ class Pace:
         self._rate = 0.0
         """Answers per second at the number in force."""
         self._before: float | None = None
-        """The number to return to, while a doubled one is on trial."""
+        """The number to return to, while a higher one is on trial."""
         self._rounds_between = 1
         self._rounds_left = 0
 
@@ -219,7 +221,8 @@ class Pace:
             self._rounds_left -= 1
         elif self.limit < self.most and median <= self._slowest:
             self._before = self.limit
-            self._change(min(float(self.most), 2.0 * self.limit))
+            times = 4.0 if median <= self._fast and self.limit >= 4.0 else 2.0
+            self._change(min(float(self.most), times * self.limit))
 
     def _change(self, limit: float) -> None:
         self.limit = limit

@@ -31,12 +31,16 @@ class TestRaising:
     """The number is raised while that brings more answers per second."""
 
     def test_fast_endpoint_gets_all_that_is_allowed(self) -> None:
-        """Where answers take 1 s however many are in flight: 4, 8, 16, 20 after 4 + 8 + 16."""
-        numbers = answered(Pace(20, start=4, timeout=120.0), lambda running: 1.0, 40)
+        """Where answers take 1 s however many are in flight: 4, 16, 64, 80 after 4 + 16 + 64."""
+        numbers = answered(Pace(80, start=4, timeout=120.0), lambda running: 1.0, 100)
 
-        assert numbers[2:5] == [4, 8, 8]
-        assert numbers[11:12] == [16]
-        assert numbers[27:] == [20] * 13
+        assert numbers == [4] * 3 + [16] * 16 + [64] * 64 + [80] * 17
+
+    def test_slower_endpoint_is_tried_with_twice_as_many(self) -> None:
+        """Where answers take 3 s however many are in flight: 4, 8, 16, 20 after 4 + 8 + 16."""
+        numbers = answered(Pace(20, start=4, timeout=120.0), lambda running: 3.0, 40)
+
+        assert numbers == [4] * 3 + [8] * 8 + [16] * 16 + [20] * 13
 
     @pytest.mark.parametrize(("slots", "most"), [(1, 1), (2, 2), (4, 4), (9, 4)])
     def test_local_server_gets_as_many_as_it_has_slots(self, slots: int, most: int) -> None:
@@ -85,10 +89,10 @@ class TestRaising:
         """An answer to a request sent before the last change says nothing about the new number."""
         pace = Pace(64, start=4, timeout=120.0)
         sent = time.monotonic()
-        answered(pace, lambda running: 1.0, 4)
+        answered(pace, lambda running: 3.0, 4)
         for _ in range(40):
             pace.running = 8
-            pace.succeeded(sent, 1.0)
+            pace.succeeded(sent, 3.0)
 
         assert pace.limit == 8.0
 
