@@ -19,7 +19,7 @@ from harness.metrics import METRICS, Metric, Scored
 from harness.records import Answer, Layer, Passage, Query
 from harness.sources import CAPTIONERS, CONTENTS, Caption, Captioner, Document, Figure, Index
 from harness.store import Run
-from harness.systems import GENERATORS, SEARCH_EMBEDDERS, Generator
+from harness.systems import GENERATORS, SEARCH_EMBEDDERS, PassageReader
 from tests.conftest import Command, Study
 from tests.fakes import CountingEmbedder
 
@@ -138,7 +138,7 @@ def test_an_index_content_is_a_function_and_a_line(
 
 
 @dataclass
-class FirstPassage(Generator):
+class FirstPassage(PassageReader):
     """Answers with the passage that was retrieved first."""
 
     prefix: str = ""
@@ -154,7 +154,7 @@ class FirstPassage(Generator):
         return Answer(self.prefix + found.passages[0].text, found.passages)
 
 
-def test_a_generator_is_a_dataclass_and_a_line(
+def test_a_reader_is_a_dataclass_and_a_line(
     command: Command, study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It takes the place of a chat model, as a whole factor."""
