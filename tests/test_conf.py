@@ -1,4 +1,4 @@
-"""Every file in `conf/` composes, and a variant's word stands against its study's."""
+"""Every file in `conf/` composes, and a variant wins over its study."""
 
 import shutil
 from collections.abc import Iterator

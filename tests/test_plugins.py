@@ -15,11 +15,11 @@ from PIL import Image
 
 from harness.judge import JUDGES, OverlapJudge
 from harness.llm import Calls, Embedder
-from harness.metrics import METRICS, Metric, Scored
+from harness.metrics import METRICS, Metric, MetricValue
 from harness.records import Answer, Layer, Passage, Query
-from harness.sources import CAPTIONERS, CONTENTS, Caption, Captioner, Document, Figure, Index
+from harness.sources import CAPTIONERS, CONTENTS, Caption, Captioner, Document, Figure
 from harness.store import Run
-from harness.systems import GENERATORS, SEARCH_EMBEDDERS, Generator
+from harness.systems import GENERATORS, SEARCH_EMBEDDERS, PassageReader
 from tests.conftest import Command, Study
 from tests.fakes import CountingEmbedder
 
@@ -67,9 +67,9 @@ def test_a_metric_is_a_function_and_a_line(
 ) -> None:
     """It is computed, averaged and contrasted under its identifier."""
 
-    def quotes_a_number(response_text: str) -> Scored:
+    def quotes_a_number(response_text: str) -> MetricValue:
         """Share of answers with a digit, 0 or 1."""
-        return Scored(float(any(character.isdigit() for character in response_text)))
+        return MetricValue(float(any(character.isdigit() for character in response_text)))
 
     monkeypatch.setitem(METRICS, "quotes_a_number", Metric(quotes_a_number, Layer.GENERATION))
 
@@ -116,7 +116,7 @@ def test_a_captioner_is_a_dataclass_and_a_line(
     assert {"Tower height by year", "x"} <= found
 
 
-def whole_pages(documents: Sequence[Document], index: Index) -> Iterator[Passage]:
+def whole_pages(documents: Sequence[Document]) -> Iterator[Passage]:
     """Yield each page as one passage."""
     for document in documents:
         for page in document.pages:
@@ -138,7 +138,7 @@ def test_an_index_content_is_a_function_and_a_line(
 
 
 @dataclass
-class FirstPassage(Generator):
+class FirstPassage(PassageReader):
     """Answers with the passage that was retrieved first."""
 
     prefix: str = ""
@@ -154,7 +154,7 @@ class FirstPassage(Generator):
         return Answer(self.prefix + found.passages[0].text, found.passages)
 
 
-def test_a_generator_is_a_dataclass_and_a_line(
+def test_a_reader_is_a_dataclass_and_a_line(
     command: Command, study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It takes the place of a chat model, as a whole factor."""

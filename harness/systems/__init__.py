@@ -1,15 +1,15 @@
 """Systems under test. A system is a dataclass with a method `answer`, named in `SYSTEMS`."""
 
-from harness.llm import CHATS, EMBEDDERS, Chat, Embedder, RecordedChat, RecordedEmbedder
+from harness.llm import CHATS, EMBEDDERS, Embedder, Generator, RecordedChat, RecordedEmbedder
 from harness.systems.extractive import Extractive
-from harness.systems.generators import Generator
+from harness.systems.passage_readers import PassageReader
 from harness.systems.prompt_template import PromptTemplate
 from harness.systems.rag import Rag
 from harness.systems.system import Answerer, Bench, Found, IndexRecord, Provenance, System
 
 SYSTEMS: dict[str, type[System]] = {"rag": Rag}
 
-GENERATORS: dict[str, type[Chat] | type[Generator]] = {
+GENERATORS: dict[str, type[Generator]] = {
     "extractive": Extractive,
     "recorded": RecordedChat,
     **CHATS,
@@ -27,8 +27,8 @@ __all__ = [
     "Bench",
     "Extractive",
     "Found",
-    "Generator",
     "IndexRecord",
+    "PassageReader",
     "PromptTemplate",
     "Provenance",
     "Rag",

@@ -8,7 +8,7 @@ import numpy as np
 from harness.errors import in_language
 from harness.llm import Calls, Embedder, Role
 from harness.records import Answer, Passage, Query
-from harness.systems.generators import Generator
+from harness.systems.passage_readers import PassageReader
 from harness.text import letters, ngrams, quotable_sentences
 
 REFUSALS = {
@@ -20,7 +20,7 @@ REFUSALS = {
 
 
 @dataclass
-class Extractive(Generator):
+class Extractive(PassageReader):
     """The stated baseline: it quotes a sentence, chosen half by meaning, half by shared characters.
 
     It ignores every prompt, and neither compares nor adds up what the passages state.

@@ -4,13 +4,13 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from omegaconf import MISSING
 
 from harness.errors import ConfigError, RunError
 from harness.files import input_path
-from harness.llm import Embedder
+from harness.llm import Embedder, Generator
 from harness.records import Answer, Query
 from harness.sources import (
     Caption,
@@ -22,8 +22,8 @@ from harness.sources import (
     corpus_hashes,
     read_corpus,
 )
-from harness.systems.generators import Generator, generator_of
 from harness.systems.index import VectorIndex, open_index, retriever
+from harness.systems.passage_readers import PassageReader, reader_of
 from harness.systems.prompt_template import PromptTemplate
 from harness.systems.system import Answerer, Bench, Found, IndexRecord, Provenance, System
 
@@ -42,8 +42,8 @@ class Rag(System):
     """Passages asked for."""
     index: Index = MISSING
     prompt: PromptTemplate = MISSING
-    chat: Any = MISSING
-    """A `Chat`, or a `Generator` that answers without one: an entry of `GENERATORS`."""
+    chat: Generator = MISSING
+    """A chat model, or a reader that answers without one: an entry of `GENERATORS`."""
     embedder: Embedder = MISSING
     captioner: Captioner = MISSING
     corpus: list[str] = field(default_factory=list, metadata={"factor": False})
@@ -69,19 +69,19 @@ class Rag(System):
 
     def models(self) -> dict[str, dict[str, object]]:
         """Generator, embedder and, where it is used, captioner."""
-        models = {"chat": self.generator.identity(), "embedder": self.embedder.identity()}
+        models = {"chat": self.reader.identity(), "embedder": self.embedder.identity()}
         if "captioner" not in self.inactive():
             models["captioner"] = self.captioner.identity()
         return models
 
     @property
-    def generator(self) -> Generator:
+    def reader(self) -> PassageReader:
         """What reads the passages: the chat model with its prompt, or a program."""
-        return generator_of(self.chat, self.prompt)
+        return reader_of(self.chat, self.prompt)
 
     @property
     def concurrency(self) -> int:
-        return self.generator.width
+        return self.reader.width
 
     @contextmanager
     def open(self, bench: Bench) -> Iterator["OpenRag"]:
@@ -105,15 +105,15 @@ class Rag(System):
 
     def read(self, query: Query, found: Answer, bench: Bench) -> Answer:
         """Return what was retrieved with the generator's text."""
-        return self.generator.generate(query, found, self.embedder, bench.calls)
+        return self.reader.generate(query, found, self.embedder, bench.calls)
 
     def generation(self) -> Provenance:
         """Return what shapes an answer to given passages."""
-        generator = self.generator
+        reader = self.reader
         return Provenance(
-            generator=generator.label,
-            models={"chat": generator.identity()},
-            notes=generator.notes,
+            generator=reader.label,
+            models={"chat": reader.identity()},
+            notes=reader.notes,
             prompt_sha256=self.prompt.sha256,
         )
 

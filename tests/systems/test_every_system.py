@@ -156,3 +156,21 @@ def test_an_application_from_configuration_to_report(
     assert any(finding["factor"] == "mode" for finding in findings)
     lines = [record.message for record in caplog.records]
     assert lines == ["study=demo_baseline sets captioner, chat, embedder: not used by system=app"]
+
+
+@pytest.mark.usefixtures("app")
+def test_an_application_beside_rag_in_one_study(
+    command: Command, study: Study, conf: Path, url: str
+) -> None:
+    """Both are reported; an app that names no documents is not compared with one that has them."""
+    text = VARIANT.format(url=url, mode="full")
+    (conf / "variant/app_full.yaml").write_text(text, encoding="utf-8")
+    words = [word for word in study.words if not word.startswith("variant.")]
+
+    done = command("study", *words, "study.variants=[text_k4,app_full]")
+
+    assert done.returncode == 0, done.stderr
+    report = study.folder / "runs/small/report"
+    assert pd.read_csv(report / "contrasts.csv").empty
+    findings = json.loads((report / "findings.json").read_text(encoding="utf-8"))
+    assert "not_comparable" in {finding["kind"] for finding in findings}

@@ -49,8 +49,8 @@ def test_nothing_near_is_a_refusal(embedder: CountingEmbedder, bench: Bench) -> 
     assert reader.read("xyz?", [], embedder, bench.calls) == "The documents do not say."
 
 
-def test_it_answers_alike_whatever_was_remembered(embedder: CountingEmbedder, bench: Bench) -> None:
-    """The second reading comes from remembered vectors and is the same."""
+def test_it_answers_alike_from_the_cache(embedder: CountingEmbedder, bench: Bench) -> None:
+    """The second answer uses cached vectors and is the same."""
     reader = Extractive(threshold=0.0)
     given = passages("one two.", "two three.")
     first = reader.read("two three?", given, embedder, bench.calls)

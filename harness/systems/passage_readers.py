@@ -1,25 +1,20 @@
-"""Generators: what follows retrieval, and turns a question with its passages into an answer."""
+"""What follows retrieval: a reader turns a question and its passages into an answer."""
 
 from dataclasses import dataclass, replace
 
 from harness.errors import EndpointError
-from harness.llm import Calls, Chat, Embedder, RecordedChat, Request
+from harness.llm import Calls, Chat, Embedder, Generator, RecordedChat, Request
 from harness.records import Answer, Query
 from harness.systems.prompt_template import PromptTemplate
 
 
 @dataclass
-class Generator:
+class PassageReader(Generator):
     """Turns passages into an answer. A subclass gives `label`, `identity` and `generate`.
 
     It can be configured under `variant.chat` in place of a chat model. It is not a `Chat`, so what
     needs a chat model (a judge, a captioner) does not accept it.
     """
-
-    @property
-    def label(self) -> str:
-        """A short name for tables."""
-        raise NotImplementedError
 
     @property
     def width(self) -> int:
@@ -30,10 +25,6 @@ class Generator:
     def notes(self) -> tuple[str, ...]:
         """What a reader of the report must know of its answers; see `Provenance.notes`."""
         return ()
-
-    def identity(self) -> dict[str, object]:
-        """Return everything about it that shapes an answer, as JSON values."""
-        raise NotImplementedError
 
     def generate(self, query: Query, found: Answer, embedder: Embedder, calls: Calls) -> Answer:
         """Return what was retrieved, completed by the text of the answer.
@@ -48,7 +39,7 @@ class Generator:
 
 
 @dataclass
-class ChatGenerator(Generator):
+class ChatReader(PassageReader):
     """A chat model that is sent the prompt, filled with the passages and the question."""
 
     chat: Chat
@@ -92,6 +83,9 @@ class ChatGenerator(Generator):
         )
 
 
-def generator_of(configured: Chat | Generator, prompt: PromptTemplate) -> Generator:
-    """Return the generator that a system's `chat` and `prompt` describe."""
-    return configured if isinstance(configured, Generator) else ChatGenerator(configured, prompt)
+def reader_of(generator: Generator, prompt: PromptTemplate) -> PassageReader:
+    """Return the reader that a system's `chat` and `prompt` describe."""
+    if isinstance(generator, PassageReader):
+        return generator
+    assert isinstance(generator, Chat), generator
+    return ChatReader(generator, prompt)
