@@ -8,11 +8,9 @@ from harness.analysis.confounded import confounded
 from harness.analysis.contrasts import cluster_numbers, contrasts
 from harness.analysis.counterfactuals import counterfactuals
 from harness.analysis.findings.contrast_findings import contrast_findings
-from harness.analysis.findings.kinds import Finding
-from harness.analysis.findings.listing import merge_alike, strongest_first
-from harness.analysis.findings.metric_findings import metric_findings
+from harness.analysis.findings.kinds import Finding, merge_alike, strongest_first
 from harness.analysis.findings.run_findings import run_findings
-from harness.analysis.findings.study_findings import study_findings
+from harness.analysis.findings.study_findings import metric_findings, study_findings
 from harness.analysis.interactions import interactions
 from harness.analysis.means import curves, means, outcomes, summaries
 from harness.analysis.rankings import retrieval_facts

@@ -1,15 +1,28 @@
-"""Findings about the study as a whole: its design, its questions and its family of tests."""
+"""Findings about the study as a whole: its design, questions, metrics and judges."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
 from harness.analysis.findings.contrast_findings import BEYOND_CHANCE, tested_numbers, values_of
-from harness.analysis.findings.kinds import Finding
-from harness.analysis.findings.listing import value_text
-from harness.analysis.results import Analysis, Confounded, Contrast, Interaction, MissingRun
+from harness.analysis.findings.kinds import SIDES, Finding, value_text
+from harness.analysis.results import (
+    Analysis,
+    CheckAgreement,
+    Confounded,
+    Contrast,
+    Interaction,
+    Judges,
+    MetricMeans,
+    MetricTrust,
+    MissingRun,
+    Trust,
+)
 from harness.analysis.study_table import RIGHT, Options, StudyTable
 
 Ids = tuple[str, ...]
+
+MOSTLY = 0.5
+"""Share of the cells from which a metric as a whole is called quantised."""
 
 
 def study_findings(study: StudyTable, analysis: Analysis, options: Options) -> Iterator[Finding]:
@@ -163,3 +176,118 @@ def question_findings(study: StudyTable, analysis: Analysis) -> Iterator[Finding
     for same in wordings.values():
         if len(same) > 1:
             yield Finding("same_wording", questions=tuple(same))
+
+
+def metric_findings(analysis: Analysis) -> Iterator[Finding]:
+    """Yield the findings about every metric."""
+    for metric in analysis.means:
+        yield from missing_and_coarse(metric)
+    for row in analysis.trust:
+        yield trust_finding(row)
+
+
+def missing_and_coarse(metric: MetricMeans) -> Iterator[Finding]:
+    """Yield how much of a metric is missing, and how coarse it is."""
+    cells = sum(cell.asked for cell in metric.cells)
+    statuses: Counter[str] = Counter()
+    for cell in metric.cells:
+        statuses.update(cell.statuses)
+    for status, count in sorted(statuses.items()):
+        yield Finding(
+            "missing_scores",
+            numbers={"missing": count, "cells": cells},
+            names={"status": status},
+            metric=metric.metric,
+        )
+    coarse = sum(cell.coarse for cell in metric.cells)
+    scored = sum(cell.scored for cell in metric.cells)
+    units = [cell.units for cell in metric.cells if cell.units is not None]
+    if metric.bounded and units and coarse > MOSTLY * scored:
+        yield Finding(
+            "quantised",
+            numbers={"coarse": coarse, "cells": scored, "units": min(units)},
+            metric=metric.metric,
+        )
+
+
+def trust_finding(row: MetricTrust) -> Finding:
+    """Return whether a metric can be trusted."""
+    if row.verdict is Trust.TOO_FEW_GRADES:
+        return Finding(
+            "too_few_grades",
+            numbers={"right": row.right, "wrong": row.wrong, "questions": row.questions},
+            names={"graded_by": row.graded_by},
+            metric=row.metric,
+        )
+    trusted = row.verdict is Trust.TRUSTED
+    return Finding(
+        "metric_trusted" if trusted else "metric_not_trusted",
+        numbers={
+            "auc": row.auc,
+            "low": row.low,
+            "high": row.high,
+            "gap": row.gap,
+            "right": row.right,
+            "wrong": row.wrong,
+            "questions": row.questions,
+        },
+        names={"graded_by": row.graded_by} | ({} if trusted else {"verdict": row.verdict.value}),
+        metric=row.metric,
+    )
+
+
+def judge_findings(judges: Judges) -> Iterator[Finding]:
+    """Yield how far the judges agree, and which findings hold under which judges."""
+    for row in judges.findings:
+        finding = row.finding
+        everywhere = not row.others
+        yield Finding(
+            "under_every_judge" if everywhere else "under_some_judges",
+            numbers={"k": finding.numbers["k"]} if "k" in finding.numbers else {},
+            names={
+                **{side: finding.names[side] for side in SIDES if side in finding.names},
+                "said": finding.names.get("verdict", finding.kind),
+            },
+            groups={"judges": row.judges} | ({} if everywhere else {"others": row.others}),
+            questions=finding.questions,
+            factor=finding.factor,
+            left=finding.left,
+            right=finding.right,
+            run=finding.run,
+            metric=finding.metric,
+        )
+    for agreement in judges.agreements:
+        yield agreement_finding(agreement)
+
+
+def agreement_finding(row: CheckAgreement) -> Finding:
+    """Return how far two judges agree on one check."""
+    return Finding(
+        "judges_agreement",
+        numbers={
+            "n": row.n,
+            "first_labelled": row.labelled[0],
+            "second_labelled": row.labelled[1],
+            "questions": row.questions,
+            "agreed": row.agreed,
+            "share": row.agreed / row.n if row.n else None,
+            "kappa": row.kappa,
+            "low": row.low,
+            "high": row.high,
+        },
+        names={
+            "first": row.first,
+            "second": row.second,
+            "check": row.check,
+            **undefined_kappa(row),
+        },
+    )
+
+
+def undefined_kappa(row: CheckAgreement) -> dict[str, str]:
+    """Return why two judges' kappa is undefined, as names of a finding."""
+    if row.undefined is None:
+        return {}
+    if row.lacking is None:
+        return {"unmatched": row.undefined}
+    return {"status": row.undefined, "lacking": row.lacking}

@@ -84,7 +84,7 @@ def grid(corner: str, heads: Sequence[str], names: Sequence[str], rows: list[lis
 def shows_returned(metrics: Sequence[MetricMeans], analysis: Analysis) -> bool:
     """Say whether the number of passages returned bears on these metrics."""
     layers = {metric.layer for metric in metrics}
-    some = any(saturated(run) for run in analysis.runs)
+    some = any(run.saturated for run in analysis.runs)
     return Layer.RETRIEVAL in layers or (some and Layer.COST not in layers)
 
 
@@ -93,12 +93,7 @@ def returned(run: RunSummary, words: Words) -> Cell:
     if run.k_returned is None or run.corpus_size is None:
         return Cell(quantity(run.k_returned))
     text = words.line("returned", returned=run.k_returned, corpus=run.corpus_size)
-    return Cell("*" + text, Tone.CAUTION) if saturated(run) else Cell(text)
-
-
-def saturated(run: RunSummary) -> bool:
-    """Say whether a run retrieves so much of its index that retrieval scores say little."""
-    return run.saturated
+    return Cell("*" + text, Tone.CAUTION) if run.saturated else Cell(text)
 
 
 def mean_cell(
@@ -111,7 +106,7 @@ def mean_cell(
             return Cell(words.line("na_cell", scored=cell.scored, asked=cell.asked), Tone.MUTED)
         return Cell(words.line("na", reason=reasons_of([cell], words)), Tone.MUTED)
     write = mean if metric.bounded else quantity
-    star = "*" if metric.layer is Layer.RETRIEVAL and saturated(run) else ""
+    star = "*" if metric.layer is Layer.RETRIEVAL and run.saturated else ""
     text = star + write(cell.mean)
     if not brief and cell.low is not None:
         text += " " + interval(cell.low, cell.high, write)
@@ -122,7 +117,7 @@ def mean_cell(
 def legend(metrics: Sequence[MetricMeans], analysis: Analysis, words: Words) -> Iterator[Line]:
     """Yield what the signs in the table mean, where it has them."""
     yield Line(words.line("n_of_n"), Tone.MUTED)
-    if any(saturated(run) for run in analysis.runs):
+    if any(run.saturated for run in analysis.runs):
         yield Line(words.line("saturated"), Tone.MUTED)
     if metric_groups(analysis).doubted & {m.metric for m in metrics}:
         yield Line(words.line("not_trusted_note"), Tone.MUTED)

@@ -5,8 +5,8 @@ from itertools import pairwise
 
 import pytest
 
-from harness.analysis.findings.judge_findings import judge_findings
-from harness.analysis.findings.listing import strongest_first
+from harness.analysis.findings.kinds import strongest_first
+from harness.analysis.findings.study_findings import judge_findings
 from harness.render import LANGUAGES, words
 from tests.render.html.pages import Shown, shown
 from tests.render.html.test_html_page import HOSTILE, Reader

@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from harness.analysis.findings.judge_findings import agreement_finding
+from harness.analysis.findings.study_findings import agreement_finding
 from harness.analysis.results import CheckAgreement
 
 AGREEMENT = CheckAgreement(
