@@ -174,3 +174,24 @@ def test_an_application_beside_rag_in_one_study(
     assert pd.read_csv(report / "contrasts.csv").empty
     findings = json.loads((report / "findings.json").read_text(encoding="utf-8"))
     assert "not_comparable" in {finding["kind"] for finding in findings}
+
+
+@pytest.mark.usefixtures("app")
+def test_a_sweep_over_variants_of_two_systems(
+    command: Command, study: Study, conf: Path, url: str
+) -> None:
+    """Each job is composed with the groups of its own system."""
+    text = VARIANT.format(url=url, mode="full")
+    (conf / "variant/app_full.yaml").write_text(text, encoding="utf-8")
+    words = [word for word in study.words if not word.startswith("variant.")]
+
+    done = command("collect", "-m", "variant=app_full,text_k4", *words, "limit=1")
+
+    assert done.returncode == 0, done.stderr
+    kinds = {
+        name: json.loads((study.run(name) / "run.json").read_text(encoding="utf-8"))["choices"]
+        for name in ("app_full", "text_k4")
+    }
+    assert kinds["app_full"]["system"] == "app"
+    assert "chat" not in kinds["app_full"]
+    assert kinds["text_k4"]["chat"] == "extractive"
