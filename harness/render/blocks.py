@@ -102,7 +102,7 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class Paragraph:
     """A paragraph."""
 
     text: str
@@ -125,7 +125,7 @@ class Command:
     text: str
 
 
-Block = Heading | Line | Items | Command | Table
+Block = Heading | Paragraph | Items | Command | Table
 
 
 @dataclass(frozen=True, slots=True)

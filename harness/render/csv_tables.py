@@ -81,7 +81,12 @@ def value_of(value: object) -> object:
     if isinstance(value, str | Enum):
         text = plain(value if isinstance(value, str) else str(value.value))
         return f"'{text}" if text.startswith(FORMULA) else text
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False, default=override_words)
+
+
+def override_words(missing: MissingRun) -> tuple[str, ...]:
+    """Return the words that collect a missing variant, for JSON."""
+    return missing.words
 
 
 def names(result: type, *without: str) -> tuple[str, ...]:
@@ -101,18 +106,12 @@ def cells(columns: Sequence[str], *results: object, **values: object) -> Cells:
 
 def sides(change: Change, prefix: str = "") -> dict[str, object]:
     """Return a factor's values by column, a number as a number."""
-    values = {"left_value": change.left, "right_value": change.right}
-    return {prefix + name: factor_value(value) for name, value in values.items()}
-
-
-def factor_value(value: object) -> object:
-    """Return a factor's value as a cell holds it."""
-    return value if isinstance(value, bool | int | float) else value_text(value)
-
-
-def commands(missing: Sequence[MissingRun]) -> list[tuple[str, ...]]:
-    """Return the override words of each variant still to collect."""
-    return [run.words for run in missing]
+    return {
+        f"{prefix}{side}_value": value
+        if isinstance(value, bool | int | float)
+        else value_text(value)
+        for side, value in (("left", change.left), ("right", change.right))
+    }
 
 
 RIGHT_WRONG = ("run", "question", "right", "status", "graded_by")
@@ -188,7 +187,6 @@ def confounded(analysis: Analysis) -> Iterator[Cells]:
             factors=[change.factor for change in pair.changes],
             changes={change.factor: [*sides(change).values()] for change in pair.changes},
             separated=not pair.missing,
-            missing=commands(pair.missing),
         )
 
 
@@ -220,14 +218,12 @@ def interactions(analysis: Analysis) -> Iterator[Cells]:
             **sides(square.first, "first_"),
             "second": square.second.factor,
             **sides(square.second, "second_"),
-            "corners": square.corners,
-            "missing": commands(square.missing),
         }
         if not square.differences:
-            yield cells(INTERACTIONS, status="missing_run", **of_square)
+            yield cells(INTERACTIONS, square, status="missing_run", **of_square)
         for row in square.differences:
             status = "no_common_question" if row.mean is None else "ok"
-            yield cells(INTERACTIONS, row, status=status, **of_square)
+            yield cells(INTERACTIONS, square, row, status=status, **of_square)
 
 
 COUNTERFACTUALS = (
@@ -243,12 +239,11 @@ def counterfactuals(analysis: Analysis) -> Iterator[Cells]:
     """
     for pair in analysis.counterfactuals:
         crossed = dict(zip(("left_on_right", "right_on_left"), pair.crossed, strict=True))
-        of_pair = {**crossed, "missing": commands(pair.missing)}
         if not pair.splits:
             status = "missing_run" if pair.missing else "no_common_question"
-            yield cells(COUNTERFACTUALS, pair, status=status, **of_pair)
+            yield cells(COUNTERFACTUALS, pair, status=status, **crossed)
         for split in pair.splits:
-            yield cells(COUNTERFACTUALS, pair, split, status="ok", **of_pair)
+            yield cells(COUNTERFACTUALS, pair, split, status="ok", **crossed)
 
 
 FINDINGS = (*names(Finding), "sentence")

@@ -21,7 +21,7 @@ class Agreement:
     high: float
     """Ends of the 95 % interval of `accuracy`."""
     majority: float
-    """What calling everything by the commoner label would reach."""
+    """The accuracy of always giving the more common label."""
     auc: float
     """0.5 is chance."""
 

@@ -3,7 +3,17 @@
 import re
 
 from harness.analysis.results import Analysis
-from harness.render.blocks import Block, Cell, Command, Heading, Items, Line, Section, Table, Tone
+from harness.render.blocks import (
+    Block,
+    Cell,
+    Command,
+    Heading,
+    Items,
+    Paragraph,
+    Section,
+    Table,
+    Tone,
+)
 from harness.render.facts import StudyFacts
 from harness.render.printable import one_line, plain
 from harness.render.sections import report_sections
@@ -37,7 +47,7 @@ def block(one: Block) -> str:
     match one:
         case Heading():
             return f"### {escaped(one.text)}"
-        case Line():
+        case Paragraph():
             return toned(opened(one.text), one.tone)
         case Items():
             return "\n".join(f"- {opened(text)}" for text in one.texts)

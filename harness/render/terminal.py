@@ -20,7 +20,7 @@ from harness.render.blocks import (
     Command,
     Heading,
     Items,
-    Line,
+    Paragraph,
     Section,
     Table,
     Tone,
@@ -94,7 +94,7 @@ def block(one: Block, width: int) -> Iterator[RenderableType]:
     match one:
         case Heading():
             yield from lines(one.text, "bold", width)
-        case Line():
+        case Paragraph():
             yield from lines(one.text, STYLES[one.tone], width)
         case Items():
             for text in one.texts:

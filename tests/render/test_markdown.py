@@ -17,7 +17,7 @@ from harness.render import (
     Cell,
     Column,
     Items,
-    Line,
+    Paragraph,
     StudyFacts,
     Table,
     markdown,
@@ -94,7 +94,7 @@ def test_user_text_is_shown_as_it_is(study: Study, text: str) -> None:
 
 
 @pytest.mark.parametrize("text", NASTY)
-@pytest.mark.parametrize("where", [Line, lambda text: Items((text,)), in_table])
+@pytest.mark.parametrize("where", [Paragraph, lambda text: Items((text,)), in_table])
 def test_a_reader_of_markdown_sees_the_text(where: Callable[[str], Block], text: str) -> None:
     """Parsed and read back, a text is itself, but for line ends and unreadable characters."""
     html = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(block(where(text)))

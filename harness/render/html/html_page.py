@@ -47,7 +47,7 @@ def html_page(analysis: Analysis, facts: StudyFacts, details: Details, language:
     opening, *sections = sections_of(analysis, facts, details, said)
     views = tuple(question_views(analysis, details, said))
     style, script = source("style.css"), source("script.js")
-    page = Page(sections, {view.id: view.place for view in views})
+    page = PageIds(sections, {view.id: view.place for view in views})
     return (
         environment()
         .get_template("page.html.jinja")
@@ -112,7 +112,7 @@ def browser_language(language: str) -> str:
     return f"{name}-{script.title()}" if script else name
 
 
-class Page:
+class PageIds:
     """The ids of a page: what the sections are about gets one; texts of others are in none."""
 
     def __init__(self, sections: Sequence[Section], questions: Mapping[str, str]) -> None:

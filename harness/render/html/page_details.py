@@ -11,7 +11,7 @@ from harness.render.blocks import (
     Command,
     Fold,
     Heading,
-    Line,
+    Paragraph,
     Section,
     Table,
     Tone,
@@ -118,7 +118,7 @@ def recorded(details: Details, words: Words) -> Iterator[Block]:
         rows = [(name, [setting(name, one, words) for one in records]) for name in differing]
         yield by_run(records, words, rows)
     else:
-        yield Line(words.on_page("differing_none"))
+        yield Paragraph(words.on_page("differing_none"))
     if same:
         yield Heading(words.on_page("same", settings=len(same)), fold=Fold.CLOSED)
         columns = (Column(words.on_page("setting")), Column(words.line("every_run")))

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from harness.analysis.results import Analysis, RetrievalFacts
 from harness.analysis.suspects import OnWrongCaption
 from harness.metrics import METRICS
-from harness.render.blocks import Block, Items, Line, Section, Tone, text_table
+from harness.render.blocks import Block, Items, Paragraph, Section, Tone, text_table
 from harness.render.vocabulary import Words
 
 DIRECTIONS: dict[bool | None, str] = {True: "higher", False: "lower", None: "neither"}
@@ -23,7 +23,7 @@ def retrieval(analysis: Analysis, words: Words) -> Section | None:
     sources = dict.fromkeys(words.get("sources", row.source) for row in analysis.retrieval)
     blocks = (
         text_table(words.columns(keys, long=keys[1:]), rows),
-        Line(words.line("useful_by", sources=sources), Tone.MUTED),
+        Paragraph(words.line("useful_by", sources=sources), Tone.MUTED),
     )
     return Section("retrieval", words.get("headings", "retrieval"), blocks, aside=True)
 
@@ -54,7 +54,7 @@ def suspects(analysis: Analysis, words: Words) -> Section | None:
     keys = ("run", "question", "check", "claim", "doubt")
     blocks: list[Block] = [text_table(words.columns(keys, long=keys[3:]), rows)]
     if more := len(analysis.suspects) - len(rows):
-        blocks.append(Line(words.line("more", more=more)))
+        blocks.append(Paragraph(words.line("more", more=more)))
     return Section("suspects", words.get("headings", "suspects"), tuple(blocks))
 
 
@@ -80,7 +80,7 @@ def wrong_captions(found: Mapping[str, Sequence[OnWrongCaption]], words: Words) 
         )
         for run, answer in answers
     )
-    note = Line(words.line("wrong_caption_note"), Tone.MUTED)
+    note = Paragraph(words.line("wrong_caption_note"), Tone.MUTED)
     title = words.get("headings", "wrong_captions")
     return Section("wrong_captions", title, (Items(sentences), note))
 

@@ -11,7 +11,7 @@ from harness.render.blocks import (
     Column,
     Fold,
     Heading,
-    Line,
+    Paragraph,
     Section,
     Table,
     Tone,
@@ -68,7 +68,9 @@ def means_table(
     for m in metrics:
         if m.metric in groups.unscored:
             reasons = reasons_of(m.cells, words)
-            yield Line(words.line("na_everywhere", metric=words.metric(m.metric), reasons=reasons))
+            yield Paragraph(
+                words.line("na_everywhere", metric=words.metric(m.metric), reasons=reasons)
+            )
 
 
 def grid(corner: str, heads: Sequence[str], names: Sequence[str], rows: list[list[Cell]]) -> Table:
@@ -114,13 +116,13 @@ def mean_cell(
     return Cell(words.line("scored", mean=text, scored=cell.scored, asked=cell.asked), tone)
 
 
-def legend(metrics: Sequence[MetricMeans], analysis: Analysis, words: Words) -> Iterator[Line]:
+def legend(metrics: Sequence[MetricMeans], analysis: Analysis, words: Words) -> Iterator[Paragraph]:
     """Yield what the signs in the table mean, where it has them."""
-    yield Line(words.line("n_of_n"), Tone.MUTED)
+    yield Paragraph(words.line("n_of_n"), Tone.MUTED)
     if any(run.saturated for run in analysis.runs):
-        yield Line(words.line("saturated"), Tone.MUTED)
+        yield Paragraph(words.line("saturated"), Tone.MUTED)
     if metric_groups(analysis).doubted & {m.metric for m in metrics}:
-        yield Line(words.line("not_trusted_note"), Tone.MUTED)
+        yield Paragraph(words.line("not_trusted_note"), Tone.MUTED)
 
 
 def corrected(metrics: Sequence[MetricMeans], words: Words) -> Iterator[Block]:
@@ -152,7 +154,7 @@ def with_gaps(metrics: Sequence[MetricMeans]) -> list[MetricMeans]:
     ]
 
 
-def common_means(metrics: Sequence[MetricMeans], words: Words) -> Iterator[Line]:
+def common_means(metrics: Sequence[MetricMeans], words: Words) -> Iterator[Paragraph]:
     """Yield a line a metric with missing scores: why, and its means over common questions.
 
     Where many have missing scores, one line names them all.
@@ -160,7 +162,7 @@ def common_means(metrics: Sequence[MetricMeans], words: Words) -> Iterator[Line]
     gaps = with_gaps(metrics)
     if len(gaps) > SPELT_OUT:
         texts = [many_gaps(gaps, words), words.line("common_elsewhere")]
-        yield Line(words.join("parts", texts))
+        yield Paragraph(words.join("parts", texts))
         return
     for metric in gaps:
         text = words.line(
@@ -170,7 +172,7 @@ def common_means(metrics: Sequence[MetricMeans], words: Words) -> Iterator[Line]
             cells=sum(cell.asked for cell in metric.cells),
             reasons=reasons_of(metric.cells, words),
         )
-        yield Line(words.join("parts", [text, over_common(metric, words)]))
+        yield Paragraph(words.join("parts", [text, over_common(metric, words)]))
 
 
 def many_gaps(metrics: Sequence[MetricMeans], words: Words) -> str:
@@ -229,7 +231,7 @@ def missing(metrics: Sequence[MetricMeans], words: Words) -> Iterator[Block]:
     yield Heading(words.get("headings", "missing"), fold=Fold.CLOSED)
     yield text_table(words.columns(keys, numbers), rows)
     for metric in gaps:
-        yield Line(f"{words.metric(metric.metric)}: {over_common(metric, words)}")
+        yield Paragraph(f"{words.metric(metric.metric)}: {over_common(metric, words)}")
 
 
 def bounds(cell: MeanCell) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 
 from harness.analysis import Analysis, Finding, Severity
-from harness.render.blocks import Block, Fold, Heading, Items, Line, Place, Section
+from harness.render.blocks import Block, Fold, Heading, Items, Paragraph, Place, Section
 from harness.render.vocabulary import Template, Words
 
 ALPHA = 0.05
@@ -88,12 +88,12 @@ def findings(analysis: Analysis, words: Words, brief: bool) -> Section:
         if found:
             blocks += of_severity(severity, found, analysis, words, brief)
     if not analysis.findings:
-        blocks.append(Line(words.line("findings_none")))
+        blocks.append(Paragraph(words.line("findings_none")))
     if brief:
         listed = [f for f in every if f.kind not in ABOVE_IN_BRIEF]
         more = len(listed) - sum(map(len, chosen.values()))
         if more > 0:
-            blocks.append(Line(words.line("more_findings", more=more)))
+            blocks.append(Paragraph(words.line("more_findings", more=more)))
     return Section("findings", words.get("headings", "findings"), tuple(blocks))
 
 
@@ -112,7 +112,7 @@ def of_severity(
         tuple((evidence(f, analysis), *named_questions(f, analysis)) for f in shown),
     )
     if len(found) > len(shown):
-        yield Line(words.line("csv", more=len(found) - len(shown), file="findings.csv"))
+        yield Paragraph(words.line("csv", more=len(found) - len(shown), file="findings.csv"))
 
 
 def merged(findings: Iterable[Finding], words: Words) -> list[Finding]:

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 
 from harness.analysis.results import Analysis, MetricTrust, Trust
-from harness.render.blocks import Block, Cell, Fold, Heading, Items, Line, Section, Table, Tone
+from harness.render.blocks import Block, Cell, Fold, Heading, Items, Paragraph, Section, Table, Tone
 from harness.render.facts import StudyFacts
 from harness.render.quantities import count, interval, mean, signed
 from harness.render.sections.metric_groups import metric_groups
@@ -35,7 +35,7 @@ def metric_trust(
     blocks: list[Block] = list(against_right(checked, words, brief)) if checked else []
     if facts.judge is not None and facts.agreement and not brief:
         if not checked:
-            blocks.append(Line(words.line("trust_none")))
+            blocks.append(Paragraph(words.line("trust_none")))
         sentences = tuple(words.line("agreement", **asdict(row)) for row in facts.agreement)
         title = words.line("agreements", labels=len(sentences))
         blocks += [Heading(title, fold=Fold.CLOSED), Items(sentences)]
@@ -55,10 +55,10 @@ def against_right(checked: list[MetricTrust], words: Words, brief: bool) -> list
     for key, verdicts in CONCLUSIONS.items():
         metrics = [words.metric(row.metric) for row in checked if row.verdict in verdicts]
         if metrics:
-            blocks.append(Line(words.line(key, metrics=metrics), Tone.STRONG))
+            blocks.append(Paragraph(words.line(key, metrics=metrics), Tone.STRONG))
     graders = list(dict.fromkeys(row.graded_by for row in checked))
     origin = words.list(words.get("origins", name) for name in graders)
-    blocks.append(Line(words.line("trust_source", origin=origin), Tone.MUTED))
+    blocks.append(Paragraph(words.line("trust_source", origin=origin), Tone.MUTED))
     return blocks
 
 

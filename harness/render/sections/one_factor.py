@@ -19,7 +19,7 @@ from harness.render.blocks import (
     DrawnInterval,
     Fold,
     Heading,
-    Line,
+    Paragraph,
     Section,
     Table,
     Tone,
@@ -97,7 +97,7 @@ def one_factor(analysis: Analysis, words: Words, brief: bool) -> Section:
     if not analysis.contrasts:
         view = view_of(analysis)
         none = words.line("view_none", view=view) if view else words.line("contrasts_none")
-        return Section("contrasts", title, (Line(none, Tone.CAUTION),))
+        return Section("contrasts", title, (Paragraph(none, Tone.CAUTION),))
     groups = metric_groups(analysis)
     blocks: list[Block] = list(family(analysis, words))
     first = analysis.contrasts[: MOST_IN_FULL[brief]]
@@ -105,7 +105,7 @@ def one_factor(analysis: Analysis, words: Words, brief: bool) -> Section:
     if not brief:
         blocks.append(overview(analysis.contrasts, groups, words))
         if rest:
-            blocks.append(Line(words.line("more_contrasts", more=len(rest))))
+            blocks.append(Paragraph(words.line("more_contrasts", more=len(rest))))
     fold = Fold.OPEN if len(first) <= UNFOLDED else Fold.CLOSED
     for contrast in first:
         right = contrast.difference(RIGHT)
@@ -120,26 +120,26 @@ def one_factor(analysis: Analysis, words: Words, brief: bool) -> Section:
         )
     if rest and brief:
         blocks.append(Heading(words.get("headings", "more_contrasts")))
-        blocks.append(Line(words.line("more_contrasts", more=len(rest))))
+        blocks.append(Paragraph(words.line("more_contrasts", more=len(rest))))
         blocks.append(overview(rest, groups, words, brief))
     return Section("contrasts", title, tuple(blocks))
 
 
-def family(analysis: Analysis, words: Words) -> Iterator[Line]:
+def family(analysis: Analysis, words: Words) -> Iterator[Paragraph]:
     """Yield how to read the numbers below, and how many tests they are corrected for."""
-    yield Line(words.line("legend"), Tone.MUTED)
+    yield Paragraph(words.line("legend"), Tone.MUTED)
     tests = analysis.family
     lines = [words.line("family", tests=tests.tests, alpha=tests.alpha)]
     if tests.primary:
         lines.append(words.line("primary", primary=tests.primary))
-    yield Line(words.join("parts", lines), Tone.MUTED)
+    yield Paragraph(words.join("parts", lines), Tone.MUTED)
     if analysis.clusters is not None:
         numbers = {"clusters": analysis.clusters, "questions": len(analysis.questions)}
-        yield Line(words.line("clusters", **numbers), Tone.MUTED)
+        yield Paragraph(words.line("clusters", **numbers), Tone.MUTED)
     if any(metric.metric in UNTESTED for metric in analysis.means):
-        yield Line(words.line("untested"), Tone.MUTED)
+        yield Paragraph(words.line("untested"), Tone.MUTED)
     if metric_groups(analysis).doubted:
-        yield Line(words.line("not_trusted_note"), Tone.MUTED)
+        yield Paragraph(words.line("not_trusted_note"), Tone.MUTED)
 
 
 def contrast_title(contrast: Contrast, words: Words) -> str:
@@ -161,20 +161,20 @@ def change_text(change: Change, words: Words) -> str:
     return f"{change.factor} {values}"
 
 
-def explanation(contrast: Contrast, words: Words, brief: bool, alpha: float) -> Iterator[Line]:
+def explanation(contrast: Contrast, words: Words, brief: bool, alpha: float) -> Iterator[Paragraph]:
     """Yield where the changes can have come from, and which answers turned."""
     clauses = [words.get("attribution", contrast.attribution)]
     if contrast.attribution is Attribution.RETRIEVAL_CHANGED:
         clauses.append(passage_counts(contrast.passages, words))
-    yield Line(words.join("clauses", clauses))
+    yield Paragraph(words.join("clauses", clauses))
     if contrast.change.leaves and not brief:
-        yield Line(words.line("leaves", leaves=contrast.change.leaves), Tone.MUTED)
+        yield Paragraph(words.line("leaves", leaves=contrast.change.leaves), Tone.MUTED)
     right = contrast.difference(RIGHT)
     if right is not None and contrast.attribution is not Attribution.NO_EFFECT_POSSIBLE:
-        yield Line(answers_changed(right, words, alpha))
+        yield Paragraph(answers_changed(right, words, alpha))
     if contrast.transitions and not brief:
         cells = words.join("list", (transition(row, words) for row in contrast.transitions))
-        yield Line(words.line("transition", transitions=cells))
+        yield Paragraph(words.line("transition", transitions=cells))
 
 
 def answers_changed(right: Difference, words: Words, alpha: float = ALPHA) -> str:
@@ -255,10 +255,10 @@ def brief_table(contrast: Contrast, groups: MetricGroups, words: Words) -> Itera
     if rows:
         yield differences(rows, groups, words, brief=True)
     for key, metrics in shared.items():
-        yield Line(words.line(key, metrics=metrics))
+        yield Paragraph(words.line(key, metrics=metrics))
     costs = [cost(row, words) for row in spent if row.questions]
     if costs:
-        yield Line(words.line("costs", costs=costs), Tone.MUTED)
+        yield Paragraph(words.line("costs", costs=costs), Tone.MUTED)
 
 
 def shared_line(row: Difference, many: bool) -> str:

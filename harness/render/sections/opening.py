@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from harness.analysis.results import Analysis
-from harness.render.blocks import Block, Items, Line, Section, Tone
+from harness.render.blocks import Block, Items, Paragraph, Section, Tone
 from harness.render.facts import StudyFacts
 from harness.render.vocabulary import Words
 
@@ -17,13 +17,13 @@ def opening(analysis: Analysis, facts: StudyFacts, words: Words, brief: bool = F
     """Return the lines at the head of a report."""
     blocks: list[Block] = []
     if facts.question:
-        blocks.append(Line(facts.question, Tone.STRONG))
+        blocks.append(Paragraph(facts.question, Tone.STRONG))
     numbers = {"runs": len(analysis.runs), "questions": len(analysis.questions)}
     size = "size" if facts.testset else "size_unnamed"
-    blocks.append(Line(words.line(size, testset=facts.testset, **numbers)))
+    blocks.append(Paragraph(words.line(size, testset=facts.testset, **numbers)))
     view = view_of(analysis)
     if view:
-        blocks.append(Line(words.line("view", view=view), Tone.CAUTION))
+        blocks.append(Paragraph(words.line("view", view=view), Tone.CAUTION))
     sentences = [graded(analysis, words)]
     if facts.graders and analysis.outcomes.origins.get("grade"):
         sentences.append(words.line("graders", graders=facts.graders))

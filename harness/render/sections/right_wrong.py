@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from harness.analysis.results import Analysis, OutcomeRow, Outcomes
 from harness.records import Question
-from harness.render.blocks import Block, Cell, Column, Line, Section, Table, Tone
+from harness.render.blocks import Block, Cell, Column, Paragraph, Section, Table, Tone
 from harness.render.quantities import count
 from harness.render.vocabulary import Words
 
@@ -35,7 +35,9 @@ def right_wrong(
     grid = analysis.outcomes
     title = words.get("headings", "right_wrong")
     if not any(row.known for row in grid.rows):
-        return Section("right_wrong", title, (Line(words.line("graded_nobody"), Tone.CAUTION),))
+        return Section(
+            "right_wrong", title, (Paragraph(words.line("graded_nobody"), Tone.CAUTION),)
+        )
     many = len(grid.questions) > WIDEST
     if questions is not None or (many and not brief):
         shown: Sequence[str] = grid.questions
@@ -44,9 +46,9 @@ def right_wrong(
         shown = grid.informative[:WIDEST] if many else grid.questions
         table = by_run(grid, shown, words)
     marks = [words.line("marks"), *([words.line("informative_mark")] if table.marked else [])]
-    blocks: list[Block] = [table, Line(words.join("parts", marks), Tone.MUTED)]
+    blocks: list[Block] = [table, Paragraph(words.join("parts", marks), Tone.MUTED)]
     if many and brief:
-        blocks.append(Line(folded(grid, len(shown), words)))
+        blocks.append(Paragraph(folded(grid, len(shown), words)))
     blocks += conclusions(grid, words)
     return Section("right_wrong", title, tuple(blocks))
 
@@ -131,7 +133,7 @@ def folded(grid: Outcomes, shown: int, words: Words) -> str:
     return words.line("folded", **numbers)
 
 
-def conclusions(grid: Outcomes, words: Words) -> Iterator[Line]:
+def conclusions(grid: Outcomes, words: Words) -> Iterator[Paragraph]:
     """Yield which questions the system failed on, which are informative, and which are not."""
     failed = [
         words.line("failed", run=row.run, errors=row.errors, asked=row.asked)
@@ -139,19 +141,19 @@ def conclusions(grid: Outcomes, words: Words) -> Iterator[Line]:
         if row.errors
     ]
     if failed:
-        yield Line(words.join("parts", failed), Tone.CAUTION)
+        yield Paragraph(words.join("parts", failed), Tone.CAUTION)
     if not grid.known or len(grid.rows) < 2:
         return
     if grid.informative:
         numbers = {"informative": len(grid.informative), "known": grid.known}
         text = words.line("informative", questions=grid.informative, **numbers)
-        yield Line(text, Tone.STRONG)
+        yield Paragraph(text, Tone.STRONG)
     else:
-        yield Line(words.line("informative_none"), Tone.CAUTION)
+        yield Paragraph(words.line("informative_none"), Tone.CAUTION)
     for key, questions in (
         ("always_right", grid.always_right),
         ("always_wrong", grid.always_wrong),
         ("questions_unknown", grid.unknown),
     ):
         if questions:
-            yield Line(words.line(key, questions=questions))
+            yield Paragraph(words.line(key, questions=questions))

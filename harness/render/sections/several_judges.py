@@ -5,7 +5,7 @@ from itertools import groupby
 
 from harness.analysis.judges import ABOUT_CLAIMS
 from harness.analysis.results import Analysis, CheckAgreement, FindingByJudge, Judges, Reading
-from harness.render.blocks import Block, Cell, Column, Heading, Line, Section, Table, Tone
+from harness.render.blocks import Block, Cell, Column, Heading, Paragraph, Section, Table, Tone
 from harness.render.quantities import count, interval, mean, percent
 from harness.render.sections.finding_sentences import names_of
 from harness.render.vocabulary import Words
@@ -25,7 +25,7 @@ def several_judges(analysis: Analysis, words: Words, brief: bool) -> Section | N
     if found is None:
         return None
     lead, *others = found.names
-    blocks: list[Block] = [Line(words.line("judges", lead=lead, others=others))]
+    blocks: list[Block] = [Paragraph(words.line("judges", lead=lead, others=others))]
     pairs = [
         (pair, list(rows))
         for pair, rows in groupby(found.agreements, lambda row: (row.first, row.second))
@@ -35,8 +35,8 @@ def several_judges(analysis: Analysis, words: Words, brief: bool) -> Section | N
         blocks.append(Heading(words.line("judges_agree", first=first, second=second)))
         blocks.append(agreement(rows, words))
     if more := len(pairs) - len(shown):
-        blocks.append(Line(words.line("more_pairs", more=more)))
-    blocks.append(Line(words.line("judges_how"), Tone.MUTED))
+        blocks.append(Paragraph(words.line("more_pairs", more=more)))
+    blocks.append(Paragraph(words.line("judges_how"), Tone.MUTED))
     blocks.append(Heading(words.get("headings", "by_judge")))
     blocks += by_judge(found, words, brief)
     return Section("judges", words.get("headings", "judges"), tuple(blocks))
@@ -102,7 +102,7 @@ def label_names(check: str) -> dict[int, str]:
 def by_judge(found: Judges, words: Words, brief: bool) -> Iterator[Block]:
     """Yield which findings hold under which judges, and what they are compared over."""
     if not found.compared:
-        yield Line(words.line("compared_not"), Tone.CAUTION)
+        yield Paragraph(words.line("compared_not"), Tone.CAUTION)
         return
     numbers = {
         "runs": len(found.runs),
@@ -111,16 +111,16 @@ def by_judge(found: Judges, words: Words, brief: bool) -> Iterator[Block]:
         "of_questions": found.of_questions,
         "metrics": len(found.metrics),
     }
-    yield Line(words.line("compared", **numbers))
+    yield Paragraph(words.line("compared", **numbers))
     if apart := [name for name in found.names if name not in found.compared]:
-        yield Line(words.line("apart", judges=apart), Tone.CAUTION)
+        yield Paragraph(words.line("apart", judges=apart), Tone.CAUTION)
     if found.uncommon:
-        yield Line(words.line("uncommon", metrics=map(words.metric, found.uncommon)))
+        yield Paragraph(words.line("uncommon", metrics=map(words.metric, found.uncommon)))
     if found.findings:
         yield from judged_findings(found, words, brief)
     else:
-        yield Line(words.line("held_none", judges=found.compared))
-    yield Line(words.line("judge_free", free=found.free), Tone.MUTED)
+        yield Paragraph(words.line("held_none", judges=found.compared))
+    yield Paragraph(words.line("judge_free", free=found.free), Tone.MUTED)
 
 
 def judged_findings(found: Judges, words: Words, brief: bool) -> Iterator[Block]:
@@ -131,7 +131,7 @@ def judged_findings(found: Judges, words: Words, brief: bool) -> Iterator[Block]
         "every": everywhere,
         "some": len(found.findings) - everywhere,
     }
-    yield Line(words.line("held", judges=found.compared, **numbers), Tone.STRONG)
+    yield Paragraph(words.line("held", judges=found.compared, **numbers), Tone.STRONG)
     shown = found.findings[: MOST_ROWS if brief else None]
     columns = (
         Column(words.get("columns", "about"), long=True),
@@ -140,7 +140,7 @@ def judged_findings(found: Judges, words: Words, brief: bool) -> Iterator[Block]
     )
     yield Table(columns, tuple(finding_row(claim, words) for claim in shown))
     if len(found.findings) > len(shown):
-        yield Line(words.line("more_findings", more=len(found.findings) - len(shown)))
+        yield Paragraph(words.line("more_findings", more=len(found.findings) - len(shown)))
 
 
 def finding_row(claim: FindingByJudge, words: Words) -> tuple[Cell, ...]:

@@ -15,7 +15,7 @@ from harness.render.blocks import (
     Column,
     Command,
     Heading,
-    Line,
+    Paragraph,
     Section,
     Table,
     Tone,
@@ -105,7 +105,7 @@ def interactions(analysis: Analysis, words: Words) -> Section | None:
         return None
     keys = ("first", "second", "metric", "change", "questions", "interval", "p")
     table = text_table(words.columns(keys, numbers=keys[3:]), rows)
-    blocks = (table, Line(words.line("exploratory"), Tone.MUTED))
+    blocks = (table, Paragraph(words.line("exploratory"), Tone.MUTED))
     return Section("interactions", words.get("headings", "interactions"), blocks, aside=True)
 
 
@@ -133,14 +133,14 @@ def counterfactuals(
         blocks.append(text_table(words.columns(keys, numbers=keys[3:]), rows))
     unsplit = [pair for pair in analysis.counterfactuals if pair.missing]
     if unsplit and any(RECORDED in run.notes for run in analysis.runs):
-        blocks.append(Line(words.line("crossed_recorded", pairs=len(unsplit))))
+        blocks.append(Paragraph(words.line("crossed_recorded", pairs=len(unsplit))))
         unsplit = []
     offered = unsplit[: CROSSED[brief]]
     for pair in offered:
-        blocks.append(Line(words.line("crossed", left=pair.left, right=pair.right)))
+        blocks.append(Paragraph(words.line("crossed", left=pair.left, right=pair.right)))
         blocks += [command(run, facts) for run in pair.missing]
     if more := len(unsplit) - len(offered):
-        blocks.append(Line(words.line("more_pairs" if brief else "more", more=more)))
+        blocks.append(Paragraph(words.line("more_pairs" if brief else "more", more=more)))
     title = words.get("headings", "counterfactuals")
     return Section("counterfactuals", title, tuple(blocks), aside=True)
 
@@ -163,7 +163,7 @@ def splits(pair: Counterfactual, analysis: Analysis, words: Words) -> Iterator[t
 
 def pairs(analysis: Analysis, facts: StudyFacts, words: Words, brief: bool) -> Section:
     """Return the confounded pairs, the repeats and the runs that may not be compared."""
-    blocks: list[Block] = [Line(separated_count(analysis, words))]
+    blocks: list[Block] = [Paragraph(separated_count(analysis, words))]
     if not brief:
         blocks += separated(analysis, words)
     unseparated = [pair for pair in analysis.confounded if pair.missing]
@@ -171,11 +171,11 @@ def pairs(analysis: Analysis, facts: StudyFacts, words: Words, brief: bool) -> S
     for pair in shown:
         blocks += offer(pair, facts, words)
     if more := len(unseparated) - len(shown):
-        blocks.append(Line(words.line("more_pairs", more=more)))
+        blocks.append(Paragraph(words.line("more_pairs", more=more)))
     for left, right in analysis.repeats:
-        blocks.append(Line(words.line("repeats", left=left, right=right)))
+        blocks.append(Paragraph(words.line("repeats", left=left, right=right)))
     for left, right, reason in analysis.incomparable:
-        blocks.append(Line(words.line(f"incomparable_{reason}", left=left, right=right)))
+        blocks.append(Paragraph(words.line(f"incomparable_{reason}", left=left, right=right)))
     return Section("pairs", words.get("headings", "pairs"), tuple(blocks), aside=True)
 
 
@@ -205,12 +205,12 @@ def separated(analysis: Analysis, words: Words) -> Iterator[Table]:
         yield text_table(words.columns(("left", "right_run", "factors", "between_runs")), rows)
 
 
-def offer(pair: Confounded, facts: StudyFacts, words: Words) -> Iterator[Line | Command]:
+def offer(pair: Confounded, facts: StudyFacts, words: Words) -> Iterator[Paragraph | Command]:
     """Yield a pair that no runs separate, and the commands that would collect them."""
     writable = all(run.words for run in pair.missing)
     key = "confounded" if writable else "confounded_unwritable"
     factors = [change_text(change, words) for change in pair.changes]
-    yield Line(words.line(key, left=pair.left, right=pair.right, factors=factors))
+    yield Paragraph(words.line(key, left=pair.left, right=pair.right, factors=factors))
     for run in pair.missing:
         if run.words:
             yield command(run, facts)

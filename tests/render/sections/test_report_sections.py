@@ -20,7 +20,7 @@ from harness.render import (
     LANGUAGES,
     Heading,
     Items,
-    Line,
+    Paragraph,
     StudyFacts,
     Table,
     report_sections,
@@ -93,7 +93,7 @@ def test_full_report_holds_what_is_rare(article: Analysis) -> None:
         block.text
         for section in sections
         for block in section.blocks
-        if isinstance(block, Line | Heading)
+        if isinstance(block, Paragraph | Heading)
     ]
     cells = [
         cell.text
@@ -147,7 +147,7 @@ def test_brief_findings_are_varied(article: Analysis) -> None:
 
     assert len(items.texts) == 12
     assert items.texts[-1].startswith("No contrast is beyond chance")
-    assert isinstance(found.blocks[-1], Line)
+    assert isinstance(found.blocks[-1], Paragraph)
     assert found.blocks[-1].text == "19 more in report.md."
 
 

@@ -10,7 +10,7 @@ from harness.analysis import Analysis
 from harness.analysis.findings.kinds import Finding
 from harness.analysis.results import CheckAgreement, FindingByJudge, Judges, Reading
 from harness.render import StudyFacts, markdown, terminal, words
-from harness.render.blocks import Line, Table
+from harness.render.blocks import Paragraph, Table
 from harness.render.sections.several_judges import several_judges
 
 Printed = Callable[..., str]
@@ -183,7 +183,7 @@ def test_in_brief_the_chosen_judge_is_in_every_pair(article: Analysis) -> None:
     assert brief is not None
     assert full is not None
     assert [sum(isinstance(b, Table) for b in one.blocks) for one in (brief, full)] == [2, 3]
-    assert Line("1 more in report.md.") in brief.blocks
+    assert Paragraph("1 more in report.md.") in brief.blocks
 
 
 @pytest.mark.parametrize("language", ["en", "ja", "zh_hant"])
