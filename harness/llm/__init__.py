@@ -1,12 +1,11 @@
 """The only access to models: chat and embeddings in, completions and vectors out."""
 
-from harness.llm.budget import Budget, Price
-from harness.llm.call_store import Calls, Usual, Vector
-from harness.llm.chat import Chat, Generator, OnDone, Outcome
+from harness.llm.call_store import Budget, Calls, Price, Usual, Vector
+from harness.llm.chat import Chat, Generator, OnDone, Outcome, RemoteChat
 from harness.llm.embedders import E5, Embedder, OpenAIEmbedder, Role, embeddable, vector_key
 from harness.llm.failures import one_line
 from harness.llm.llamacpp_chat import LlamaCppChat
-from harness.llm.messages import Completion, Message, Request, call_key
+from harness.llm.messages import Completion, Message, Request, call_key, estimate_tokens
 from harness.llm.ollama_chat import OllamaChat
 from harness.llm.openai_chat import AzureChat, OpenAIChat, Structured
 from harness.llm.recorded import (
@@ -17,8 +16,7 @@ from harness.llm.recorded import (
     read_recording,
     write_recording,
 )
-from harness.llm.remote import Remote, RemoteChat, refuse_secrets
-from harness.llm.tokens import estimate_tokens
+from harness.llm.remote import Remote, refuse_secrets
 
 CHATS: dict[str, type[Chat]] = {
     "openai": OpenAIChat,

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from harness.errors import ConfigError, EndpointError
-from harness.llm.address import Address
 from harness.llm.call_store import Calls
 from harness.llm.concurrency import AnswerTimes, Pace, run
 from harness.llm.failures import (
@@ -23,6 +22,7 @@ from harness.llm.failures import (
     read_failure,
     remedy,
 )
+from harness.llm.remote import Address
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

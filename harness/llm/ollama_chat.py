@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 
 from harness.errors import EndpointError
 from harness.llm.call_store import Calls
+from harness.llm.chat import RemoteChat
 from harness.llm.concurrency import run
 from harness.llm.endpoint import Endpoint, endpoint
 from harness.llm.messages import Completion, Message, Request, text_or_none, token_count
-from harness.llm.remote import PLACE, RemoteChat
+from harness.llm.remote import PLACE
 
 _digests: dict[tuple[str, str], str] = {}
 

@@ -8,8 +8,8 @@ from enum import Enum
 from typing import Any, TypeVar
 
 from harness.errors import ConfigError
-from harness.llm.address import Address
 from harness.llm.call_store import Calls
+from harness.llm.chat import RemoteChat
 from harness.llm.concurrency import run
 from harness.llm.endpoint import Endpoint, Served, endpoint, habits
 from harness.llm.failures import RefusedError
@@ -21,7 +21,7 @@ from harness.llm.messages import (
     text_or_none,
     token_count,
 )
-from harness.llm.remote import PLACE, RemoteChat
+from harness.llm.remote import PLACE, Address
 
 log = logging.getLogger(__name__)
 

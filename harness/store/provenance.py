@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from harness.llm.processor import processor
+from harness.llm.embedders import processor
 
 PACKAGES = (
     "rag-ablation-harness", "hydra-core", "langchain", "langchain-community", "langchain-chroma",
