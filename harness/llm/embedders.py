@@ -258,8 +258,8 @@ class OpenAIEmbedder(Remote, Embedder):
         body: dict[str, object] = {"model": self.model, "input": texts}
         if self.dimensions is not None:
             body["dimensions"] = self.dimensions
-        served = await endpoint(self.address()).post("/embeddings", body, _read_vectors, calls)
-        vectors, tokens = served.value
+        place = endpoint(self.address())
+        (vectors, tokens), _ = await place.post("/embeddings", body, _read_vectors, calls)
         calls.answered(self.label, tokens, None)
         if len(vectors) != len(texts):
             raise EndpointError(f"{self._who}: {len(vectors)} vectors for {len(texts)} texts")

@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 
 from harness.errors import ContextOverflowError
@@ -147,14 +147,9 @@ def request_key(identity: dict[str, object], request: Request) -> str:
 
 def completion_payload(completion: Completion) -> dict[str, object]:
     """Return what the call store keeps of a completion."""
-    return {
-        "text": completion.text,
-        "finish_reason": completion.finish_reason,
-        "input_tokens": completion.input_tokens,
-        "output_tokens": completion.output_tokens,
-        "seconds": completion.seconds,
-        "reasoning": completion.reasoning,
-    }
+    payload = asdict(completion)
+    del payload["call"], payload["remembered"]
+    return payload
 
 
 def cached_completion(key: str, payload: dict[str, object]) -> Completion:

@@ -61,8 +61,8 @@ class OllamaChat(RemoteChat):
                 f"{self.base_url}: '{self.model}' has the digest {served} there, but "
                 f"digest={self.digest} is set, so no request is sent; set the digest that is meant"
             )
-        reply = await place.post("/api/chat", self._body(request), _read, calls)
-        return [replace(reply.value, seconds=reply.seconds)]
+        reply, seconds = await place.post("/api/chat", self._body(request), _read, calls)
+        return [replace(reply, seconds=seconds)]
 
     def _body(self, request: Request) -> dict[str, object]:
         options = {

@@ -3,7 +3,7 @@
 import ipaddress
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -129,17 +129,10 @@ class Remote:
 
     def address(self) -> Address:
         """Return where the model is, and the limits on time, retries and concurrency."""
-        return Address(
-            base_url=self.base_url.rstrip("/"),
-            model=self.model,
-            api_key_env=self.api_key_env,
-            concurrency=self.concurrency,
-            loads_weights=self.loads_weights,
-            timeout=self.timeout,
-            deadline=self.deadline,
-            retries=self.retries,
-            backoff=self.backoff,
-        )
+        places = {each.name for each in fields(Address)} & {each.name for each in fields(self)}
+        limits = {name: getattr(self, name) for name in places}
+        limits["base_url"] = self.base_url.rstrip("/")
+        return Address(**limits, loads_weights=self.loads_weights)
 
 
 def is_address(base_url: str) -> bool:
