@@ -3,7 +3,6 @@
 from harness.llm.call_store import Budget, Calls, Price, Usual, Vector
 from harness.llm.chat import Chat, Generator, OnDone, Outcome, RemoteChat
 from harness.llm.embedders import E5, Embedder, OpenAIEmbedder, Role, embeddable, vector_key
-from harness.llm.failures import one_line
 from harness.llm.llamacpp_chat import LlamaCppChat
 from harness.llm.messages import Completion, Message, Request, call_key, estimate_tokens
 from harness.llm.ollama_chat import OllamaChat
@@ -25,43 +24,3 @@ CHATS: dict[str, type[Chat]] = {
     "llamacpp": LlamaCppChat,
 }
 EMBEDDERS: dict[str, type[Embedder]] = {"e5": E5, "openai": OpenAIEmbedder}
-
-__all__ = [
-    "CHATS",
-    "E5",
-    "EMBEDDERS",
-    "AzureChat",
-    "Budget",
-    "Calls",
-    "Chat",
-    "Completion",
-    "Embedder",
-    "Generator",
-    "LlamaCppChat",
-    "Message",
-    "OllamaChat",
-    "OnDone",
-    "OpenAIChat",
-    "OpenAIEmbedder",
-    "Outcome",
-    "Price",
-    "RecordedChat",
-    "RecordedEmbedder",
-    "Recording",
-    "RecordingHead",
-    "Remote",
-    "RemoteChat",
-    "Request",
-    "Role",
-    "Structured",
-    "Usual",
-    "Vector",
-    "call_key",
-    "embeddable",
-    "estimate_tokens",
-    "one_line",
-    "read_recording",
-    "refuse_secrets",
-    "vector_key",
-    "write_recording",
-]

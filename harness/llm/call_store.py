@@ -32,6 +32,8 @@ BUSY_SECONDS = 60.0
 KEYS_A_STATEMENT = 500
 
 Rows = list[tuple[Any, ...]]
+Tokens = Mapping[str, tuple[int, int]]
+"""Model -> tokens of prompts and of replies."""
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS calls (
@@ -83,28 +85,6 @@ class Price:
     output: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """What has been spent so far."""
-
-    calls: int
-    tokens: Mapping[str, tuple[int, int]]
-    """Model -> tokens of prompts and of replies."""
-    minutes: float
-
-    def usd(self, prices: Mapping[str, Price]) -> float:
-        """Return the cost; a model without a price costs nothing.
-
-        >>> Spent(1, {"m": (1_000_000, 500_000)}, 0.0).usd({"m": Price(2.0, 8.0)})
-        6.0
-        """
-        return sum(
-            (read * prices[model].input + written * prices[model].output) / 1e6
-            for model, (read, written) in self.tokens.items()
-            if model in prices
-        )
-
-
 @dataclass
 class Budget:
     """Limits on calls that are not cached; None is no limit.
@@ -120,7 +100,21 @@ class Budget:
     prices: dict[str, Price] = field(default_factory=dict)
     """Model -> price; needed where `usd` is set."""
 
-    def check(self, spent: Spent, model: str, counted: bool = True) -> None:
+    def cost(self, tokens: Tokens) -> float:
+        """Return what the tokens cost in US dollars; a model without a price costs nothing.
+
+        >>> Budget(prices={"m": Price(2.0, 8.0)}).cost({"m": (1_000_000, 500_000)})
+        6.0
+        """
+        return sum(
+            (read * self.prices[model].input + written * self.prices[model].output) / 1e6
+            for model, (read, written) in tokens.items()
+            if model in self.prices
+        )
+
+    def check(
+        self, calls: int, tokens: Tokens, minutes: float, model: str, counted: bool = True
+    ) -> None:
         """Raise BudgetError where nothing is left for one more call to `model`.
 
         Raises ConfigError where money is limited and the model has no price, and where tokens or
@@ -138,12 +132,11 @@ class Budget:
                 f"budget.usd={self.usd:g}, but no price is known for {model};"
                 " add it to conf/prices.yaml, in dollars per million tokens"
             )
-        tokens = sum(read + written for read, written in spent.tokens.values())
         limits = {
-            "calls": (self.calls, spent.calls),
-            "tokens": (self.tokens, tokens),
-            "usd": (self.usd, spent.usd(self.prices)),
-            "minutes": (self.minutes, spent.minutes),
+            "calls": (self.calls, calls),
+            "tokens": (self.tokens, sum(read + written for read, written in tokens.values())),
+            "usd": (self.usd, self.cost(tokens)),
+            "minutes": (self.minutes, minutes),
         }
         for name, (limit, used) in limits.items():
             if limit is not None and used >= limit:
@@ -188,12 +181,6 @@ class Calls:
         self._lock = threading.Lock()
         self._started = time.monotonic()
         self._database = CallDatabase(self.path)
-
-    @property
-    def spent(self) -> Spent:
-        """What this process has spent so far."""
-        minutes = (time.monotonic() - self._started) / 60.0
-        return Spent(self.asked, self.tokens, minutes)
 
     def get_many(self, keys: Sequence[str]) -> dict[str, dict[str, object]]:
         """Return the cached payloads of those keys that are known."""
@@ -240,7 +227,9 @@ class Calls:
                 " use cache=readwrite and a model that can be reached"
             )
         with self._lock:
-            self.budget.check(self.spent, model, model not in self._uncounted)
+            minutes = (time.monotonic() - self._started) / 60.0
+            counted = model not in self._uncounted
+            self.budget.check(self.asked, self.tokens, minutes, model, counted)
             self.asked += 1
 
     def about_to_send(self) -> None:

@@ -291,13 +291,13 @@ class OpenAIEmbedder(Remote, Embedder):
             )
 
     def _prefix(self, role: Role) -> str:
-        known = prefixes(self.model)
-        query, passage = known or ("", "")
         given = self.query_prefix if role is Role.QUERY else self.passage_prefix
-        if given is None and known is None:
-            _warn_no_prefix(self.model)
         if given is not None:
             return given
+        known = prefixes(self.model)
+        if known is None:
+            _warn_no_prefix(self.model)
+        query, passage = known or ("", "")
         return query if role is Role.QUERY else passage
 
     @property

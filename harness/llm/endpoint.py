@@ -77,7 +77,7 @@ class Endpoint:
     async def post(
         self, path: str, body: dict[str, Any], read: Callable[[Any], T], calls: Calls
     ) -> tuple[T, float]:
-        """Send, again where that helps; return what `read` makes of the JSON reply, and the seconds.
+        """Send, again where that helps; return what `read` makes of the JSON reply, and seconds.
 
         The seconds are those from sending to the last byte, of the attempt that succeeded.
 
@@ -120,7 +120,7 @@ class Endpoint:
     async def _persist(
         self, send: Callable[[], Awaitable[T]], learn: bool = True
     ) -> tuple[T, float]:
-        """Send until it succeeds or is final; `learn` from the time of an answer for later calls."""
+        """Send until it succeeds or fails finally; `learn` from the time that the answer took."""
         self._opened()  # which imports openai: not part of the time of a call
         tries = _Tries(self.address.deadline, self._succeeded)
         while True:

@@ -114,12 +114,9 @@ class OpenAIChat(RemoteChat):
         def read(reply: Any) -> tuple[Completion, dict[str, str]]:
             return _read(reply)[0], departures(reply)
 
-        async def ask() -> tuple[Completion, dict[str, str]]:
-            body = self._body(Structured.prose, request)
-            return (await self._post(body, endpoint(self.address()), read, calls))[0]
-
         calls.about_to_ask(self.label)
-        completion, found = run(ask())
+        body, place = self._body(Structured.prose, request), endpoint(self.address())
+        (completion, found), _ = run(self._post(body, place, read, calls))
         calls.answered(self.label, completion.input_tokens, completion.output_tokens)
         return found
 

@@ -13,7 +13,6 @@ import pytest
 
 from harness.errors import BudgetError, ConfigError, HarnessError, NotRecordedError
 from harness.llm import Budget, Calls, Completion, OpenAIChat, Price, Request, Usual, call_key
-from harness.llm.call_store import Spent
 from tests.stub_endpoint import Reply, StubEndpoint
 
 MakeRequest = Callable[..., Request]
@@ -247,18 +246,15 @@ def test_tokens_are_those_reported(calls: Calls, chat_at: MakeChat, ask: MakeReq
 )
 def test_each_limit_holds(budget: Budget, message: str) -> None:
     """3 calls, 2,000 tokens, 1,000 x $2/M + 500 x $16/M = $0.01, or 1.5 minutes: all reached."""
-    before = Spent(calls=2, tokens={"m": (999, 499)}, minutes=1.4)
-    after = Spent(calls=3, tokens={"m": (1000, 1000)}, minutes=1.5)
-
-    budget.check(before, "m")
+    budget.check(2, {"m": (999, 499)}, 1.4, "m")
     with pytest.raises(BudgetError, match=message):
-        budget.check(after, "m")
+        budget.check(3, {"m": (1000, 1000)}, 1.5, "m")
 
 
 def test_money_needs_a_price() -> None:
     """A limit on money without the price of the model is an error."""
     with pytest.raises(ConfigError, match=r"no price is known for m; add it to conf/prices"):
-        Budget(usd=1.0).check(Spent(0, {}, 0.0), "m")
+        Budget(usd=1.0).check(0, {}, 0.0, "m")
 
 
 @pytest.mark.parametrize("limit", [{"tokens": 5000}, {"usd": 1.0}])
