@@ -21,7 +21,7 @@ from harness.analysis.results import (
     Split,
 )
 from harness.records import Status
-from harness.render.printable import plain
+from harness.render.notation import plain
 from harness.render.sections.finding_sentences import sentence
 from harness.render.vocabulary import words
 

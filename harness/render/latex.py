@@ -7,12 +7,11 @@ from harness.analysis.results import Analysis, MetricMeans
 from harness.analysis.study_table import RIGHT
 from harness.records import Layer
 from harness.render.blocks import Cell, Table
-from harness.render.facts import StudyFacts
-from harness.render.printable import one_line
-from harness.render.quantities import mean
+from harness.render.notation import mean, one_line
 from harness.render.sections.averages import legend, means_table
-from harness.render.sections.metric_groups import metric_groups
+from harness.render.sections.metric_trust import metric_groups
 from harness.render.sections.one_factor import overview
+from harness.render.sections.opening import StudyFacts
 from harness.render.vocabulary import Words, words
 
 LISTED = 40

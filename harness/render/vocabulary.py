@@ -4,7 +4,7 @@ A language is one file in `words/`. What a file leaves out is said in English; a
 `same_as: zh_hant` and nothing else borrows the words of another language.
 
 A template's slot is `{left}` for a text or a list of names, `{mean:signed}` for a number in
-one of the styles of `quantities`, or `{errors|question|questions}` for the word that goes
+one of the styles of `notation`, or `{errors|question|questions}` for the word that goes
 with a number.
 """
 
@@ -17,7 +17,7 @@ from typing import Any, cast
 
 from harness.analysis.findings.kinds import value_text
 from harness.render.blocks import Column
-from harness.render.quantities import STYLES, Number
+from harness.render.notation import STYLES, Number
 
 FOLDER = files("harness.render").joinpath("words")
 

@@ -23,7 +23,7 @@ from harness.render import (
     markdown,
 )
 from harness.render.markdown import block
-from harness.render.printable import one_line
+from harness.render.notation import one_line
 
 Study = Callable[..., Analysis]
 Runs = Callable[..., list[RunFacts]]

@@ -9,14 +9,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from harness.analysis.results import Analysis
-from harness.render import quantities
 from harness.render.blocks import Block, Heading, Place, Section, Table
-from harness.render.facts import StudyFacts
 from harness.render.html.page_details import Details, how_made
 from harness.render.html.plots import across, by_question, distributions, sweep_plots
 from harness.render.html.questions import longest_passage, question_views
-from harness.render.printable import plain
+from harness.render.notation import plain, quantity
 from harness.render.sections import report_sections
+from harness.render.sections.opening import StudyFacts
 from harness.render.sections.right_wrong import SIGN_NAMES
 from harness.render.vocabulary import LANGUAGES, Words, words
 
@@ -202,7 +201,7 @@ def environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = {"quantity": quantities.quantity, "across": across, "parts": parts}
+    filters = {"quantity": quantity, "across": across, "parts": parts}
     templates.filters |= {**filters, "unbroken": unbroken}
     return templates
 

@@ -17,7 +17,7 @@ from harness.render.blocks import (
     Tone,
     text_table,
 )
-from harness.render.quantities import count, quantity
+from harness.render.notation import count, quantity
 from harness.render.vocabulary import Words
 
 COUNTS = ("questions", "failed", "asked", "sent", "remembered")

@@ -9,8 +9,8 @@ from harness.analysis.means import mean_interval
 from harness.analysis.results import Analysis, Curve, MetricTrust, Trust
 from harness.analysis.study_table import RIGHT
 from harness.records import Score
-from harness.render.quantities import mean, quantity
-from harness.render.sections.metric_groups import metric_groups, metric_title
+from harness.render.notation import mean, quantity
+from harness.render.sections.metric_trust import metric_groups, metric_title
 from harness.render.vocabulary import Words
 
 MIDDLE = 120.0

@@ -9,8 +9,8 @@ from harness.records import Passage, Question, Response, Verdict
 from harness.render.blocks import Cell, Column, Table, Tone
 from harness.render.html.marking import Piece, differences, shared
 from harness.render.html.page_details import Details, ShownFigure
-from harness.render.quantities import mean, quantity
-from harness.render.sections.metric_groups import metric_groups
+from harness.render.notation import mean, quantity
+from harness.render.sections.metric_trust import metric_groups
 from harness.render.sections.right_wrong import mark
 from harness.render.vocabulary import Words
 

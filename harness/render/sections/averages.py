@@ -1,9 +1,13 @@
-"""The mean of each metric in each run, how many questions it rests on, and which are missing."""
+"""Each metric in each run: its mean, how many questions it rests on, which scores are missing.
+
+Also, in full, the ranks behind the retrieval metrics, and what each metric measures.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from harness.analysis.results import Analysis, MeanCell, MetricMeans, RunSummary
+from harness.analysis.results import Analysis, MeanCell, MetricMeans, RetrievalFacts, RunSummary
+from harness.metrics import METRICS
 from harness.records import Layer, Status
 from harness.render.blocks import (
     Block,
@@ -17,12 +21,14 @@ from harness.render.blocks import (
     Tone,
     text_table,
 )
-from harness.render.quantities import NA, interval, mean, quantity
-from harness.render.sections.metric_groups import MetricGroups, metric_groups, metric_title
+from harness.render.notation import NA, interval, mean, quantity
+from harness.render.sections.metric_trust import MetricGroups, metric_groups, metric_title
 from harness.render.vocabulary import Words
 
 SPELT_OUT = 4
 """Metrics with missing scores whose means over common questions are shown in brief."""
+
+DIRECTIONS: dict[bool | None, str] = {True: "higher", False: "lower", None: "neither"}
 
 
 def averages(analysis: Analysis, words: Words, brief: bool) -> Section:
@@ -258,3 +264,56 @@ def reasons_of(cells: Sequence[MeanCell], words: Words) -> str:
         words.line("reasons", reason=words.get("statuses", status), count=count)
         for status, count in counts.most_common()
     )
+
+
+def retrieval(analysis: Analysis, words: Words) -> Section | None:
+    """Return the rank of each run's first useful passage, question by question."""
+    if not analysis.retrieval:
+        return None
+    keys = ("run", "first_rank", "hits")
+    rows = [(row.run, ranks(row, words), hits(row, words)) for row in analysis.retrieval]
+    sources = dict.fromkeys(words.get("sources", row.source) for row in analysis.retrieval)
+    blocks = (
+        text_table(words.columns(keys, long=keys[1:]), rows),
+        Paragraph(words.line("useful_by", sources=sources), Tone.MUTED),
+    )
+    return Section("retrieval", words.get("headings", "retrieval"), blocks, aside=True)
+
+
+def ranks(row: RetrievalFacts, words: Words) -> str:
+    """Return each question with the rank of its first useful passage."""
+    return words.list(
+        words.line(
+            "rank", question=question, rank=words.line("rank_none") if at is None else str(at)
+        )
+        for question, at in zip(row.questions, row.first_useful, strict=True)
+    )
+
+
+def hits(row: RetrievalFacts, words: Words) -> str:
+    """Return the share of questions with a useful passage among the first k."""
+    return words.list(words.line("hits", k=k, hit=hit) for k, hit in enumerate(row.hits, 1))
+
+
+def definitions(analysis: Analysis, words: Words) -> Section:
+    """Return what each metric measures, under the spelling that the command line knows."""
+    rows = [
+        (
+            words.metric(metric.metric),
+            metric.metric,
+            words.get("layers", metric.layer.value),
+            words.get("directions", DIRECTIONS[metric.higher_is_better]),
+            meaning(metric.metric, words),
+        )
+        for metric in analysis.means
+    ]
+    columns = words.columns(("metric", "name", "layer", "direction", "meaning"))
+    title = words.get("headings", "reading")
+    return Section("reading", title, (text_table(columns, rows),), aside=True)
+
+
+def meaning(metric: str, words: Words) -> str:
+    """Return what a metric measures: translated, else the first line of its docstring."""
+    meanings, base = words.texts["meanings"], metric.partition("@")[0]
+    described = METRICS[metric].about if metric in METRICS else ""
+    return meanings.get(metric) or meanings.get(base) or described

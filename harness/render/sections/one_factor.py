@@ -24,7 +24,7 @@ from harness.render.blocks import (
     Table,
     Tone,
 )
-from harness.render.quantities import (
+from harness.render.notation import (
     Number,
     count,
     interval,
@@ -35,7 +35,7 @@ from harness.render.quantities import (
     signed_quantity,
 )
 from harness.render.sections.finding_sentences import ALPHA, parts_of
-from harness.render.sections.metric_groups import MetricGroups, metric_groups, metric_title
+from harness.render.sections.metric_trust import MetricGroups, metric_groups, metric_title
 from harness.render.sections.opening import view_of
 from harness.render.vocabulary import Words
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from harness.analysis.results import Analysis, OutcomeRow, Outcomes
 from harness.records import Question
 from harness.render.blocks import Block, Cell, Column, Paragraph, Section, Table, Tone
-from harness.render.quantities import count
+from harness.render.notation import count
 from harness.render.vocabulary import Words
 
 RIGHT, WRONG, FAILED, UNKNOWN = "✓", "✗", "!", "⋅"

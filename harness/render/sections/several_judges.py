@@ -6,7 +6,7 @@ from itertools import groupby
 from harness.analysis.judges import ABOUT_CLAIMS
 from harness.analysis.results import Analysis, CheckAgreement, FindingByJudge, Judges, Reading
 from harness.render.blocks import Block, Cell, Column, Heading, Paragraph, Section, Table, Tone
-from harness.render.quantities import count, interval, mean, percent
+from harness.render.notation import count, interval, mean, percent
 from harness.render.sections.finding_sentences import names_of
 from harness.render.vocabulary import Words
 

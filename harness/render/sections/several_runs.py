@@ -21,8 +21,7 @@ from harness.render.blocks import (
     Tone,
     text_table,
 )
-from harness.render.facts import StudyFacts
-from harness.render.quantities import (
+from harness.render.notation import (
     count,
     interval,
     mean,
@@ -31,8 +30,9 @@ from harness.render.quantities import (
     signed,
     signed_quantity,
 )
-from harness.render.sections.metric_groups import MetricGroups, metric_groups, metric_title
+from harness.render.sections.metric_trust import MetricGroups, metric_groups, metric_title
 from harness.render.sections.one_factor import change_text
+from harness.render.sections.opening import StudyFacts
 from harness.render.vocabulary import Words
 
 SWEPT_IN_BRIEF = 5

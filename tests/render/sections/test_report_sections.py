@@ -26,7 +26,7 @@ from harness.render import (
     report_sections,
     words,
 )
-from harness.render.sections.appendix import suspects
+from harness.render.sections.metric_trust import suspects
 from harness.render.terminal import section as lines_of
 
 Study = Callable[..., Analysis]
