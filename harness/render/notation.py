@@ -94,10 +94,10 @@ def probability(number: float) -> str:
     return written + "0" if written.endswith(".") else written
 
 
-def p_is(number: Number) -> str:
+def p(number: Number) -> str:
     """Write a p-value with its letter.
 
-    >>> p_is(0.5), p_is(0.0001), p_is(None)
+    >>> p(0.5), p(0.0001), p(None)
     ('p = 0.5', 'p < 0.001', 'p = NA')
     """
     written = probability(number)
@@ -153,14 +153,10 @@ def one_line(text: str) -> str:
 
 
 STYLES: dict[str, Callable[[Number], str]] = {
-    "count": count,
-    "mean": mean,
-    "signed": signed,
-    "quantity": quantity,
-    "signed_quantity": signed_quantity,
-    "p": p_is,
-    "probability": probability,
-    "percent": percent,
-    "small": small,
+    write.__name__: write
+    for write in (
+        *(count, mean, signed, quantity, signed_quantity),
+        *(p, probability, percent, small),
+    )
 }
 """What a slot may name after its colon."""

@@ -16,7 +16,7 @@ from importlib.resources import files
 from typing import Any, cast
 
 from harness.analysis.findings.kinds import value_text
-from harness.render.blocks import Column
+from harness.render.blocks import Block, Column, Section
 from harness.render.notation import STYLES, Number
 
 FOLDER = files("harness.render").joinpath("words")
@@ -60,6 +60,10 @@ class Words:
     def get(self, table: str, key: str) -> str:
         """Return a text; a key that has none is shown itself."""
         return str(self.texts[table].get(key, key))
+
+    def section(self, key: str, blocks: Iterable[Block], aside: bool = False) -> Section:
+        """Return these blocks under the heading of this key."""
+        return Section(key, self.get("headings", key), tuple(blocks), aside)
 
     def columns(
         self,

@@ -11,17 +11,8 @@ from markdown_it import MarkdownIt
 from harness.analysis import Analysis, MetricFacts, RunFacts
 from harness.analysis.results import Suspect
 from harness.records import Layer
-from harness.render import (
-    LANGUAGES,
-    Block,
-    Cell,
-    Column,
-    Items,
-    Paragraph,
-    StudyFacts,
-    Table,
-    markdown,
-)
+from harness.render import LANGUAGES, StudyFacts, markdown
+from harness.render.blocks import Block, Cell, Column, Items, Paragraph, Table
 from harness.render.markdown import block
 from harness.render.notation import one_line
 

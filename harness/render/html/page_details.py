@@ -25,16 +25,6 @@ COUNTS = ("questions", "failed", "asked", "sent", "remembered")
 
 
 @dataclass(frozen=True, slots=True)
-class FigureCaption:
-    """A caption, and the runs whose index holds it."""
-
-    captioner: str
-    text: str
-    """Empty where the captioner returned nothing."""
-    runs: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class ShownFigure:
     """A figure of the corpus with its captions."""
 
@@ -48,7 +38,8 @@ class ShownFigure:
     width: int
     height: int
     """Pixels of `source`."""
-    captions: tuple[FigureCaption, ...] = ()
+    captions: tuple[tuple[str, str], ...] = ()
+    """(captioner, text); the text is empty where the captioner returned nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ def averages(analysis: Analysis, words: Words, brief: bool) -> Section:
     if costs:
         blocks.append(Heading(words.get("headings", "costs")))
         blocks += means_table(costs, analysis, words, brief)
-    return Section("means", words.get("headings", "means"), tuple(blocks))
+    return words.section("means", blocks)
 
 
 def means_table(
@@ -277,7 +277,7 @@ def retrieval(analysis: Analysis, words: Words) -> Section | None:
         text_table(words.columns(keys, long=keys[1:]), rows),
         Paragraph(words.line("useful_by", sources=sources), Tone.MUTED),
     )
-    return Section("retrieval", words.get("headings", "retrieval"), blocks, aside=True)
+    return words.section("retrieval", blocks, aside=True)
 
 
 def ranks(row: RetrievalFacts, words: Words) -> str:
@@ -308,8 +308,7 @@ def definitions(analysis: Analysis, words: Words) -> Section:
         for metric in analysis.means
     ]
     columns = words.columns(("metric", "name", "layer", "direction", "meaning"))
-    title = words.get("headings", "reading")
-    return Section("reading", title, (text_table(columns, rows),), aside=True)
+    return words.section("reading", (text_table(columns, rows),), aside=True)
 
 
 def meaning(metric: str, words: Words) -> str:

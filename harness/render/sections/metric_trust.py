@@ -5,7 +5,7 @@ trusted is called in a table.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from harness.analysis.results import Analysis, MetricTrust, Trust
 from harness.analysis.suspects import OnWrongCaption
@@ -86,12 +86,12 @@ def metric_trust(
     if facts.judge is not None and facts.agreement and not brief:
         if not checked:
             blocks.append(Paragraph(words.line("trust_none")))
-        sentences = tuple(words.line("agreement", **asdict(row)) for row in facts.agreement)
+        sentences = tuple(words.line("agreement", **row) for row in facts.agreement)
         title = words.line("agreements", labels=len(sentences))
         blocks += [Heading(title, fold=Fold.CLOSED), Items(sentences)]
     if not blocks:
         return None
-    return Section("trust", words.get("headings", "trust"), tuple(blocks))
+    return words.section("trust", blocks)
 
 
 def against_right(checked: list[MetricTrust], words: Words, brief: bool) -> list[Block]:
@@ -145,7 +145,7 @@ def suspects(analysis: Analysis, words: Words) -> Section | None:
     blocks: list[Block] = [text_table(words.columns(keys, long=keys[3:]), rows)]
     if more := len(analysis.suspects) - len(rows):
         blocks.append(Paragraph(words.line("more", more=more)))
-    return Section("suspects", words.get("headings", "suspects"), tuple(blocks))
+    return words.section("suspects", blocks)
 
 
 def wrong_captions(found: Mapping[str, Sequence[OnWrongCaption]], words: Words) -> Section | None:
@@ -171,5 +171,4 @@ def wrong_captions(found: Mapping[str, Sequence[OnWrongCaption]], words: Words) 
         for run, answer in answers
     )
     note = Paragraph(words.line("wrong_caption_note"), Tone.MUTED)
-    title = words.get("headings", "wrong_captions")
-    return Section("wrong_captions", title, (Items(sentences), note))
+    return words.section("wrong_captions", (Items(sentences), note))

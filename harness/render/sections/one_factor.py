@@ -16,7 +16,6 @@ from harness.analysis.study_table import RIGHT, UNTESTED
 from harness.render.blocks import (
     Block,
     Cell,
-    DrawnInterval,
     Fold,
     Heading,
     Paragraph,
@@ -93,11 +92,10 @@ TONES = {
 
 def one_factor(analysis: Analysis, words: Words, brief: bool) -> Section:
     """Return every contrast in view, the first of them with all their metrics."""
-    title = words.get("headings", "contrasts")
     if not analysis.contrasts:
         view = view_of(analysis)
         none = words.line("view_none", view=view) if view else words.line("contrasts_none")
-        return Section("contrasts", title, (Paragraph(none, Tone.CAUTION),))
+        return words.section("contrasts", (Paragraph(none, Tone.CAUTION),))
     groups = metric_groups(analysis)
     blocks: list[Block] = list(family(analysis, words))
     first = analysis.contrasts[: MOST_IN_FULL[brief]]
@@ -122,7 +120,7 @@ def one_factor(analysis: Analysis, words: Words, brief: bool) -> Section:
         blocks.append(Heading(words.get("headings", "more_contrasts")))
         blocks.append(Paragraph(words.line("more_contrasts", more=len(rest))))
         blocks.append(overview(rest, groups, words, brief))
-    return Section("contrasts", title, tuple(blocks))
+    return words.section("contrasts", blocks)
 
 
 def family(analysis: Analysis, words: Words) -> Iterator[Paragraph]:
@@ -319,9 +317,7 @@ def cells_of(row: Difference, groups: MetricGroups, words: Words, brief: bool) -
     }
     doubted = row.metric in groups.doubted
     tone = Tone.MUTED if doubted and not brief else TONES.get(row.verdict, Tone.PLAIN)
-    drawn = None
-    if not unbounded and row.mean is not None:
-        drawn = DrawnInterval(row.mean, row.low, row.high)
+    drawn = None if unbounded or row.mean is None else row
     return {
         key: Cell(text, tone, drawn=drawn if key == "interval" else None)
         for key, text in texts.items()

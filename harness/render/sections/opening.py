@@ -2,7 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+from typing import Any
 
 from harness.analysis.results import Analysis
 from harness.render.blocks import Block, Items, Paragraph, Section, Tone
@@ -10,28 +11,6 @@ from harness.render.vocabulary import Words
 
 MOST_MEASURED = 3
 """Lines on the judge's agreement with people in brief."""
-
-
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """How often the judge agreed with labels that people gave.
-
-    The fields are those of `harness.judge.JudgeAccuracy`: `Agreement(**asdict(measured))`.
-    """
-
-    check: str
-    labels: str
-    """Whose labels, and what they say."""
-    language: str
-    n: int
-    accuracy: float
-    low: float
-    high: float
-    """Ends of the 95 % interval of `accuracy`."""
-    majority: float
-    """The accuracy of always giving the more common label."""
-    auc: float
-    """0.5 is chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +27,9 @@ class StudyFacts:
     """The label in the judge column; None where no score needed a judge."""
     judge_is_model: bool = True
     """False where the judge is no language model (`overlap`): the report then says so."""
-    agreement: tuple[Agreement, ...] = ()
-    """Where the judge's agreement with people was measured; the report says where it was not."""
+    agreement: tuple[Mapping[str, Any], ...] = ()
+    """How often the judge agreed with labels that people gave, where that was measured: the fields
+    of `harness.judge.JudgeAccuracy`. The report says where it was not."""
     generators: Mapping[str, str] = field(default_factory=dict)
     """Run -> the label of what answers there: a model's name, or `extractive`."""
     graders: tuple[str, ...] = ()
@@ -123,11 +103,11 @@ def measured(facts: StudyFacts, words: Words, brief: bool) -> Iterator[str]:
         return
     # what was measured as zh holds for zh_hant and zh_hans alike
     spoken = (facts.language, facts.language.partition("_")[0])
-    own = [row for row in facts.agreement if not facts.language or row.language in spoken]
+    own = [row for row in facts.agreement if not facts.language or row["language"] in spoken]
     every = len(facts.agreement)
     shown = own if len(own) == every <= MOST_MEASURED else own[: MOST_MEASURED - 1]
     for row in shown:
-        yield words.line("agreement_short", **asdict(row))
+        yield words.line("agreement_short", **row)
     if more := every - len(shown):
         yield words.line("agreement_more" if shown else "agreement_elsewhere", more=more)
 

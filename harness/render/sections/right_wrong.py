@@ -33,11 +33,9 @@ def right_wrong(
         questions: Their wordings by id, for a grid with a row a question.
     """
     grid = analysis.outcomes
-    title = words.get("headings", "right_wrong")
     if not any(row.known for row in grid.rows):
-        return Section(
-            "right_wrong", title, (Paragraph(words.line("graded_nobody"), Tone.CAUTION),)
-        )
+        graded = Paragraph(words.line("graded_nobody"), Tone.CAUTION)
+        return words.section("right_wrong", (graded,))
     many = len(grid.questions) > WIDEST
     if questions is not None or (many and not brief):
         shown: Sequence[str] = grid.questions
@@ -50,7 +48,7 @@ def right_wrong(
     if many and brief:
         blocks.append(Paragraph(folded(grid, len(shown), words)))
     blocks += conclusions(grid, words)
-    return Section("right_wrong", title, tuple(blocks))
+    return words.section("right_wrong", blocks)
 
 
 def by_run(grid: Outcomes, shown: Sequence[str], words: Words) -> Table:
@@ -113,6 +111,18 @@ def mark(cell: float | None, origin: str) -> Cell:
     if cell in (0.0, 1.0):
         return Cell(RIGHT, Tone.GOOD) if cell else Cell(WRONG, Tone.BAD)
     return Cell(f"{cell:.2f}")
+
+
+def marks(grid: Outcomes) -> dict[tuple[str, str], Cell]:
+    """Return (run, question id) -> the sign of its answer."""
+    return {(run, name): mark(cell, origin) for run, name, cell, origin in answers_of(grid)}
+
+
+def answers_of(grid: Outcomes) -> Iterator[tuple[str, str, float | None, str]]:
+    """Yield each answer as (run, question id, right or wrong, who says so)."""
+    for row in grid.rows:
+        for question, cell, origin in zip(grid.questions, row.cells, row.origins, strict=True):
+            yield row.run, question, cell, origin
 
 
 def total(row: OutcomeRow, words: Words) -> str:

@@ -16,7 +16,7 @@ MOST_ROWS = 10
 ENTAILMENT = {1: "entailed", -1: "contradicted", 0: "unknown"}
 USEFULNESS = {1: "useful", 0: "not_useful"}
 ANSWERED = {1: "yes", 0: "no"}
-"""Label -> its word, of checks that are answered by yes or no."""
+"""Label -> the key of its word, of checks that are answered by yes or no."""
 
 
 def several_judges(analysis: Analysis, words: Words, brief: bool) -> Section | None:
@@ -39,7 +39,7 @@ def several_judges(analysis: Analysis, words: Words, brief: bool) -> Section | N
     blocks.append(Paragraph(words.line("judges_how"), Tone.MUTED))
     blocks.append(Heading(words.get("headings", "by_judge")))
     blocks += by_judge(found, words, brief)
-    return Section("judges", words.get("headings", "judges"), tuple(blocks))
+    return words.section("judges", blocks)
 
 
 def agreement(rows: Sequence[CheckAgreement], words: Words) -> Table:
@@ -70,12 +70,11 @@ def labels_given(row: CheckAgreement, words: Words) -> Iterator[str]:
 
     The share of label 0 is left out: it follows from the others.
     """
-    written = label_names(row.check)
     shares = {label: both for label, both in row.shares.items() if label} or row.shares
     parts = [
         words.line(
             "label_shares",
-            label=words.get("labels", written.get(label, str(label))),
+            label=words.get("labels", label_key(row.check, label)),
             first=one,
             second=other,
         )
@@ -92,11 +91,10 @@ def labels_given(row: CheckAgreement, words: Words) -> Iterator[str]:
         yield words.line("lacking", judge=row.lacking, reason=reason)
 
 
-def label_names(check: str) -> dict[int, str]:
-    """Return what the labels of a check are called."""
-    if check in ABOUT_CLAIMS:
-        return ENTAILMENT
-    return USEFULNESS if check == "passage_useful" else ANSWERED
+def label_key(check: str, label: int) -> str:
+    """Return the key of the word for a label of a check."""
+    of_claim = ENTAILMENT if check in ABOUT_CLAIMS else ANSWERED
+    return (USEFULNESS if check == "passage_useful" else of_claim).get(label, str(label))
 
 
 def by_judge(found: Judges, words: Words, brief: bool) -> Iterator[Block]:

@@ -58,7 +58,7 @@ def sweeps(analysis: Analysis, words: Words, brief: bool) -> Section | None:
         title = words.line("sweep", factor=curve.factor)
         blocks.append(Heading(title, ("sweep", curve.factor)))
         blocks.append(sweep(curve, groups, words, brief))
-    return Section("curves", words.get("headings", "curves"), tuple(blocks))
+    return words.section("curves", blocks)
 
 
 def sweep(curve: Curve, groups: MetricGroups, words: Words, brief: bool) -> Table:
@@ -106,7 +106,7 @@ def interactions(analysis: Analysis, words: Words) -> Section | None:
     keys = ("first", "second", "metric", "change", "questions", "interval", "p")
     table = text_table(words.columns(keys, numbers=keys[3:]), rows)
     blocks = (table, Paragraph(words.line("exploratory"), Tone.MUTED))
-    return Section("interactions", words.get("headings", "interactions"), blocks, aside=True)
+    return words.section("interactions", blocks, aside=True)
 
 
 def counterfactuals(
@@ -141,8 +141,7 @@ def counterfactuals(
         blocks += [command(run, facts) for run in pair.missing]
     if more := len(unsplit) - len(offered):
         blocks.append(Paragraph(words.line("more_pairs" if brief else "more", more=more)))
-    title = words.get("headings", "counterfactuals")
-    return Section("counterfactuals", title, tuple(blocks), aside=True)
+    return words.section("counterfactuals", blocks, aside=True)
 
 
 def splits(pair: Counterfactual, analysis: Analysis, words: Words) -> Iterator[tuple[str, ...]]:
@@ -176,7 +175,7 @@ def pairs(analysis: Analysis, facts: StudyFacts, words: Words, brief: bool) -> S
         blocks.append(Paragraph(words.line("repeats", left=left, right=right)))
     for left, right, reason in analysis.incomparable:
         blocks.append(Paragraph(words.line(f"incomparable_{reason}", left=left, right=right)))
-    return Section("pairs", words.get("headings", "pairs"), tuple(blocks), aside=True)
+    return words.section("pairs", blocks, aside=True)
 
 
 def separated_count(analysis: Analysis, words: Words) -> str:
