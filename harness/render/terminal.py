@@ -179,14 +179,13 @@ def grid(table: Table, width: int) -> Grid:
             width=sizes[i],
         )
     for row in table.body:
-        drawn.add_row(*map(cell, row, table.columns, sizes))
+        shown = (
+            "\n".join(wrapped(one_line(cell.text), room)) if column.long else named(cell.text)
+            for cell, column, room in zip(row, table.columns, sizes, strict=True)
+        )
+        tones = (STYLES[cell.tone] for cell in row)
+        drawn.add_row(*(Text(*text, no_wrap=True) for text in zip(shown, tones, strict=True)))
     return drawn
-
-
-def cell(one: Cell, column: Column, room: int) -> Text:
-    """Return one cell; a long text takes several lines."""
-    shown = "\n".join(wrapped(one_line(one.text), room)) if column.long else named(one.text)
-    return Text(shown, STYLES[one.tone], no_wrap=True)
 
 
 def wrapped(text: str, width: int) -> list[str]:

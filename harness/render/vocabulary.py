@@ -28,6 +28,13 @@ SLOT = re.compile(r"\{(?P<name>\w+)(?::(?P<style>\w+)|\|(?P<one>[^|{}]*)\|(?P<ma
 Template = str | list[str | dict[str, str]]
 """A sentence, or its parts: each is a text, or texts by the condition under which one is said."""
 
+TEXTS = (
+    *("between_runs", "changed", "check", "claim", "direction", "doubt", "factor", "factors"),
+    *("first", "first_rank", "given", "hits", "layer", "left", "meaning", "metric", "name"),
+    *("question", "reading", "reason", "right_run", "run", "runs", "second", "source", "verdict"),
+)
+"""Keys of columns that hold no numbers."""
+
 LONGEST = 60
 """Characters of a setting's value; a whole prompt would bury the sentence."""
 
@@ -66,15 +73,11 @@ class Words:
         return Section(key, self.get("headings", key), tuple(blocks), aside)
 
     def columns(
-        self,
-        keys: Iterable[str],
-        numbers: Collection[str] = (),
-        long: Collection[str] = (),
-        detail: Collection[str] = (),
+        self, keys: Iterable[str], long: Collection[str] = (), detail: Collection[str] = ()
     ) -> tuple[Column, ...]:
         """Return the columns of these keys; the other arguments name those of each kind."""
         return tuple(
-            Column(self.get("columns", key), key in numbers, key in long, key in detail)
+            Column(self.get("columns", key), key not in TEXTS, key in long, key in detail)
             for key in keys
         )
 

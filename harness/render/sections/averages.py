@@ -148,7 +148,7 @@ def corrected(metrics: Sequence[MetricMeans], words: Words) -> Iterator[Block]:
     if rows:
         keys = ("metric", "run", "mean", "corrected", "interval")
         yield Heading(words.get("headings", "corrected"))
-        yield text_table(words.columns(keys, numbers=keys[2:]), rows)
+        yield text_table(words.columns(keys), rows)
 
 
 def with_gaps(metrics: Sequence[MetricMeans]) -> list[MetricMeans]:
@@ -219,7 +219,6 @@ def missing(metrics: Sequence[MetricMeans], words: Words) -> Iterator[Block]:
     if not gaps:
         return
     keys = ("metric", "run", "scored", "reason", "mean", "bounds", "common")
-    numbers = ("scored", "mean", "bounds", "common")
     rows = [
         (
             words.metric(metric.metric),
@@ -235,7 +234,7 @@ def missing(metrics: Sequence[MetricMeans], words: Words) -> Iterator[Block]:
         if cell.scored < cell.asked
     ]
     yield Heading(words.get("headings", "missing"), fold=Fold.CLOSED)
-    yield text_table(words.columns(keys, numbers), rows)
+    yield text_table(words.columns(keys), rows)
     for metric in gaps:
         yield Paragraph(f"{words.metric(metric.metric)}: {over_common(metric, words)}")
 
@@ -271,7 +270,10 @@ def retrieval(analysis: Analysis, words: Words) -> Section | None:
     if not analysis.retrieval:
         return None
     keys = ("run", "first_rank", "hits")
-    rows = [(row.run, ranks(row, words), hits(row, words)) for row in analysis.retrieval]
+    rows = []
+    for row in analysis.retrieval:
+        hits = (words.line("hits", k=k, hit=hit) for k, hit in enumerate(row.hits, 1))
+        rows.append((row.run, ranks(row, words), words.list(hits)))
     sources = dict.fromkeys(words.get("sources", row.source) for row in analysis.retrieval)
     blocks = (
         text_table(words.columns(keys, long=keys[1:]), rows),
@@ -288,11 +290,6 @@ def ranks(row: RetrievalFacts, words: Words) -> str:
         )
         for question, at in zip(row.questions, row.first_useful, strict=True)
     )
-
-
-def hits(row: RetrievalFacts, words: Words) -> str:
-    """Return the share of questions with a useful passage among the first k."""
-    return words.list(words.line("hits", k=k, hit=hit) for k, hit in enumerate(row.hits, 1))
 
 
 def definitions(analysis: Analysis, words: Words) -> Section:

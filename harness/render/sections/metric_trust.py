@@ -98,7 +98,7 @@ def against_right(checked: list[MetricTrust], words: Words, brief: bool) -> list
     """Return the table, what it comes to, and who graded."""
     numbers = ["mean_right", "mean_wrong", "gap", "answers", "auc", "interval"]
     numbers += [] if brief else ["within", "between"]
-    columns = words.columns(("metric", *numbers, "verdict"), numbers, long=("metric",))
+    columns = words.columns(("metric", *numbers, "verdict"), long=("metric",))
     rows = tuple(trust_row(row, words, brief) for row in checked)
     places = tuple(("metric", row.metric) for row in checked)
     blocks: list[Block] = [Table(columns, rows, places=places)]

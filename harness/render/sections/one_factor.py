@@ -71,9 +71,6 @@ IN_FULL_ONLY = ("dropped", "reading", "detectable", "needed")
 DETAIL = ("won_tied_lost", "dropped", "p", "least", "detectable", "needed")
 """Columns that a page shows only on demand."""
 
-TEXTS = ("metric", "reading", "changed", "factor", "runs")
-"""Columns that are not numbers."""
-
 OVERVIEW = {
     True: ("change", "p", "changed"),
     False: ("change", "interval", "questions", "p", "adjusted", "reading", "changed"),
@@ -221,7 +218,6 @@ def overview(
 ) -> Table:
     """Return a row a contrast: right and wrong only, in these columns of `COLUMNS`."""
     keys = keys or OVERVIEW[brief]
-    numbers = [key for key in keys if key not in TEXTS]
     rows = []
     for contrast in contrasts:
         right = contrast.difference(RIGHT)
@@ -234,7 +230,7 @@ def overview(
                 *(cells.get(key, Cell("")) for key in keys),
             )
         )
-    columns = words.columns(("factor", "runs", *keys), numbers, long=("factor", "runs"))
+    columns = words.columns(("factor", "runs", *keys), long=("factor", "runs"))
     return Table(columns, tuple(rows))
 
 
@@ -285,8 +281,7 @@ def differences(
 ) -> Table:
     """Return a row a metric; in full with what was dropped and what could be found."""
     keys = [key for key in COLUMNS if not brief or key not in IN_FULL_ONLY]
-    numbers = [key for key in keys if key not in TEXTS]
-    columns = words.columns(keys, numbers, long=("metric", "changed"), detail=DETAIL)
+    columns = words.columns(keys, long=("metric", "changed"), detail=DETAIL)
     cells = [cells_of(row, groups, words, brief) for row in rows]
     return Table(columns, tuple(tuple(row[key] for key in keys) for row in cells))
 

@@ -43,10 +43,13 @@ def right_wrong(
     else:
         shown = grid.informative[:WIDEST] if many else grid.questions
         table = by_run(grid, shown, words)
-    marks = [words.line("marks"), *([words.line("informative_mark")] if table.marked else [])]
-    blocks: list[Block] = [table, Paragraph(words.join("parts", marks), Tone.MUTED)]
+    signs = [words.line("marks"), *([words.line("informative_mark")] if table.marked else [])]
+    blocks: list[Block] = [table, Paragraph(words.join("parts", signs), Tone.MUTED)]
     if many and brief:
-        blocks.append(Paragraph(folded(grid, len(shown), words)))
+        kinds = {"right": grid.always_right, "wrong": grid.always_wrong, "unknown": grid.unknown}
+        sizes = {"shown": len(shown), "questions": len(grid.questions)}
+        left_out = {name: len(questions) for name, questions in kinds.items()}
+        blocks.append(Paragraph(words.line("folded", **sizes, **left_out)))
     blocks += conclusions(grid, words)
     return words.section("right_wrong", blocks)
 
@@ -55,7 +58,7 @@ def by_run(grid: Outcomes, shown: Sequence[str], words: Words) -> Table:
     """Return the grid with a row a run."""
     at = [grid.questions.index(question) for question in shown]
     columns = (
-        *words.columns(("run", "right"), numbers=("right",)),
+        *words.columns(("run", "right")),
         *(Column(question) for question in shown),
     )
     rows = tuple(
@@ -129,18 +132,6 @@ def total(row: OutcomeRow, words: Words) -> str:
     """Return how many of the run's known answers are right."""
     right = count(row.right) if row.right.is_integer() else f"{row.right:.2f}"
     return words.line("total", right=right, known=row.known)
-
-
-def folded(grid: Outcomes, shown: int, words: Words) -> str:
-    """Say how many questions of each kind the brief grid leaves out."""
-    numbers = {
-        "shown": shown,
-        "questions": len(grid.questions),
-        "right": len(grid.always_right),
-        "wrong": len(grid.always_wrong),
-        "unknown": len(grid.unknown),
-    }
-    return words.line("folded", **numbers)
 
 
 def conclusions(grid: Outcomes, words: Words) -> Iterator[Paragraph]:

@@ -44,8 +44,8 @@ def several_judges(analysis: Analysis, words: Words, brief: bool) -> Section | N
 
 def agreement(rows: Sequence[CheckAgreement], words: Words) -> Table:
     """Return a row a check of how far two judges agree."""
-    numbers = ("matched", "questions", "same_label", "kappa", "interval")
-    columns = words.columns(("check", *numbers, "given"), numbers, long=("check", "given"))
+    keys = ("check", "matched", "questions", "same_label", "kappa", "interval", "given")
+    columns = words.columns(keys, long=("check", "given"))
     return Table(columns, tuple(agreement_row(row, words) for row in rows))
 
 
@@ -102,14 +102,9 @@ def by_judge(found: Judges, words: Words, brief: bool) -> Iterator[Block]:
     if not found.compared:
         yield Paragraph(words.line("compared_not"), Tone.CAUTION)
         return
-    numbers = {
-        "runs": len(found.runs),
-        "of_runs": found.of_runs,
-        "questions": len(found.questions),
-        "of_questions": found.of_questions,
-        "metrics": len(found.metrics),
-    }
-    yield Paragraph(words.line("compared", **numbers))
+    sizes = {name: len(getattr(found, name)) for name in ("runs", "questions", "metrics")}
+    whole = {"of_runs": found.of_runs, "of_questions": found.of_questions}
+    yield Paragraph(words.line("compared", **sizes, **whole))
     if apart := [name for name in found.names if name not in found.compared]:
         yield Paragraph(words.line("apart", judges=apart), Tone.CAUTION)
     if found.uncommon:
@@ -123,12 +118,8 @@ def by_judge(found: Judges, words: Words, brief: bool) -> Iterator[Block]:
 
 def judged_findings(found: Judges, words: Words, brief: bool) -> Iterator[Block]:
     """Yield how many findings hold under every judge, and a row each."""
-    everywhere = sum(not claim.others for claim in found.findings)
-    numbers = {
-        "claims": len(found.findings),
-        "every": everywhere,
-        "some": len(found.findings) - everywhere,
-    }
+    some = sum(bool(claim.others) for claim in found.findings)
+    numbers = {"claims": len(found.findings), "every": len(found.findings) - some, "some": some}
     yield Paragraph(words.line("held", judges=found.compared, **numbers), Tone.STRONG)
     shown = found.findings[: MOST_ROWS if brief else None]
     columns = (

@@ -104,7 +104,7 @@ def interactions(analysis: Analysis, words: Words) -> Section | None:
     if not rows:
         return None
     keys = ("first", "second", "metric", "change", "questions", "interval", "p")
-    table = text_table(words.columns(keys, numbers=keys[3:]), rows)
+    table = text_table(words.columns(keys), rows)
     blocks = (table, Paragraph(words.line("exploratory"), Tone.MUTED))
     return words.section("interactions", blocks, aside=True)
 
@@ -130,7 +130,7 @@ def counterfactuals(
             *("left", "right_run", "metric"),
             *("total", "from_retrieval", "from_generation", "questions"),
         )
-        blocks.append(text_table(words.columns(keys, numbers=keys[3:]), rows))
+        blocks.append(text_table(words.columns(keys), rows))
     unsplit = [pair for pair in analysis.counterfactuals if pair.missing]
     if unsplit and any(RECORDED in run.notes for run in analysis.runs):
         blocks.append(Paragraph(words.line("crossed_recorded", pairs=len(unsplit))))
