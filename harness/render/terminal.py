@@ -98,7 +98,7 @@ def block(one: Block, width: int) -> Iterator[RenderableType]:
             yield from lines(one.text, STYLES[one.tone], width)
         case Items():
             for text in one.texts:
-                yield from lines(text, "", width, first="- ", then="  ")
+                yield from lines(text, "", width, first="- ")
         case Command():
             # never broken, so that it can be copied
             yield Text("  " + one_line(one.text), no_wrap=True, overflow="ignore")
@@ -107,10 +107,11 @@ def block(one: Block, width: int) -> Iterator[RenderableType]:
                 yield grid(fitting, width)
 
 
-def lines(text: str, style: str, width: int, first: str = "", then: str = "") -> Iterator[Text]:
-    """Yield a text in lines."""
-    for at, line in enumerate(wrapped(one_line(text), width - len(first))):
-        yield Text((then if at else first) + line, style, no_wrap=True)
+def lines(text: str, style: str, width: int, first: str = "") -> Iterator[Text]:
+    """Yield a text in lines, the later ones indented as far as the first."""
+    for line in wrapped(one_line(text), width - len(first)):
+        yield Text(first + line, style, no_wrap=True)
+        first = " " * len(first)
 
 
 def fit(table: Table, width: int) -> list[Table]:

@@ -1,6 +1,6 @@
 """How far several judges of the same answers agree, and which findings hold under each."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import groupby
 
 from harness.analysis.judges import ABOUT_CLAIMS
@@ -19,6 +19,10 @@ ANSWERED = {1: "yes", 0: "no"}
 """Label -> the key of its word, of checks that are answered by yes or no."""
 
 
+AGREEMENT = ("check", "matched", "questions", "same_label", "kappa", "interval", "given")
+"""Columns of the table of how far two judges agree, a row a check."""
+
+
 def several_judges(analysis: Analysis, words: Words, brief: bool) -> Section | None:
     """Return how the judges compare; None where only one has judged."""
     found = analysis.judges
@@ -33,20 +37,14 @@ def several_judges(analysis: Analysis, words: Words, brief: bool) -> Section | N
     shown = [(pair, rows) for pair, rows in pairs if not brief or lead in pair]
     for (first, second), rows in shown:
         blocks.append(Heading(words.line("judges_agree", first=first, second=second)))
-        blocks.append(agreement(rows, words))
+        columns = words.columns(AGREEMENT, long=("check", "given"))
+        blocks.append(Table(columns, tuple(agreement_row(row, words) for row in rows)))
     if more := len(pairs) - len(shown):
         blocks.append(Paragraph(words.line("more_pairs", more=more)))
     blocks.append(Paragraph(words.line("judges_how"), Tone.MUTED))
     blocks.append(Heading(words.get("headings", "by_judge")))
     blocks += by_judge(found, words, brief)
     return words.section("judges", blocks)
-
-
-def agreement(rows: Sequence[CheckAgreement], words: Words) -> Table:
-    """Return a row a check of how far two judges agree."""
-    keys = ("check", "matched", "questions", "same_label", "kappa", "interval", "given")
-    columns = words.columns(keys, long=("check", "given"))
-    return Table(columns, tuple(agreement_row(row, words) for row in rows))
 
 
 def agreement_row(row: CheckAgreement, words: Words) -> tuple[Cell, ...]:

@@ -1,12 +1,10 @@
 """What several runs show together: sweeps, interactions, counterfactuals, confounded pairs."""
 
 from collections.abc import Iterator
-from itertools import islice
 
 from harness.analysis.results import (
     Analysis,
     Confounded,
-    Counterfactual,
     Curve,
     MissingRun,
 )
@@ -114,17 +112,20 @@ def counterfactuals(
 ) -> Section | None:
     """Return the differences split into retrieval and generation, and the runs still missing.
 
-    In brief each pair has its first metric only, which is right and wrong where that is known.
+    A row is a pair and metric: the difference and its two parts, which add up to it. In brief each
+    pair has its first metric only, which is right and wrong where that is known.
     """
     if not analysis.counterfactuals:
         return None
+    groups = metric_groups(analysis)
     blocks: list[Block] = []
-    first = 1 if brief else None
-    rows = [
-        row
-        for pair in analysis.counterfactuals
-        for row in islice(splits(pair, analysis, words), first)
-    ]
+    rows = []
+    for pair in analysis.counterfactuals:
+        for split in pair.splits[: 1 if brief else None]:
+            write = signed_quantity if split.metric in groups.unbounded else signed
+            parts = map(write, (split.total, split.retrieval, split.generation))
+            title = metric_title(split.metric, groups, words)
+            rows.append((pair.left, pair.right, title, *parts, count(split.questions)))
     if rows:
         keys = (
             *("left", "right_run", "metric"),
@@ -142,22 +143,6 @@ def counterfactuals(
     if more := len(unsplit) - len(offered):
         blocks.append(Paragraph(words.line("more_pairs" if brief else "more", more=more)))
     return words.section("counterfactuals", blocks, aside=True)
-
-
-def splits(pair: Counterfactual, analysis: Analysis, words: Words) -> Iterator[tuple[str, ...]]:
-    """Yield a row a metric: the difference and its two parts, which add up to it."""
-    groups = metric_groups(analysis)
-    for split in pair.splits:
-        write = signed_quantity if split.metric in groups.unbounded else signed
-        yield (
-            pair.left,
-            pair.right,
-            metric_title(split.metric, groups, words),
-            write(split.total),
-            write(split.retrieval),
-            write(split.generation),
-            count(split.questions),
-        )
 
 
 def pairs(analysis: Analysis, facts: StudyFacts, words: Words, brief: bool) -> Section:
