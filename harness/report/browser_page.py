@@ -103,7 +103,7 @@ def study_commands(facts: "StudyFacts") -> tuple[str, ...]:
 
 def figures(runs: Sequence[Run]) -> tuple["ShownFigure", ...]:
     """Return the captioned figures of the runs, each once, with all its captions."""
-    from harness.render.html import FigureCaption, ShownFigure
+    from harness.render.html import ShownFigure
 
     found: dict[str, ShownFigure] = {}
     shrunk: dict[str, tuple[str, int, int] | None] = {}
@@ -114,21 +114,13 @@ def figures(runs: Sequence[Run]) -> tuple["ShownFigure", ...]:
             drawn = shrunk[row["image_sha256"]]
             if drawn is None:
                 continue
-            caption = FigureCaption(row["captioner"], row["text"], (run.name,))
+            caption = (row["captioner"], row["text"])
             known = found.setdefault(
                 row["figure"], ShownFigure(row["figure"], row["document"], row["page"], *drawn)
             )
-            found[row["figure"]] = replace(known, captions=with_caption(known.captions, caption))
+            captions = tuple(dict.fromkeys((*known.captions, caption)))
+            found[row["figure"]] = replace(known, captions=captions)
     return tuple(found.values())
-
-
-def with_caption(captions: tuple[Any, ...], new: Any) -> tuple[Any, ...]:
-    """Return the captions with a new one; an equal one gets its runs instead."""
-    for at, old in enumerate(captions):
-        if (old.captioner, old.text) == (new.captioner, new.text):
-            both = replace(old, runs=(*old.runs, *new.runs))
-            return (*captions[:at], both, *captions[at + 1 :])
-    return (*captions, new)
 
 
 def thumbnail(picture: bytes | None) -> tuple[str, int, int] | None:
