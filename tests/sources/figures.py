@@ -8,8 +8,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from harness.llm import Calls
 from harness.sources import Caption, Captioner, Document, Figure, Page
-from harness.sources.documents import Box
-from harness.sources.pictures import encode
+from harness.sources.documents import Box, encode
 
 
 def figure(id: str = "d#1.f1", image: Image.Image | None = None) -> Figure:

@@ -1,8 +1,7 @@
 import pytest
 
 from harness.sources.documents import Box, around
-from harness.sources.pdf.drawings import Mark, MarkKind, Raster
-from harness.sources.pdf.figures import is_figure, regions
+from harness.sources.pdf.figures import Mark, MarkKind, Raster, is_figure, regions
 
 PAGE = Box(0, 0, 600, 800)
 
