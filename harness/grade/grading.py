@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -72,9 +73,10 @@ def serve_page(session: GradingSession) -> None:
     desks, settings = make_desks(session), session.settings
     files = site(list(desks), settings.language, settings.study.language)
     with listening(settings.port) as opened:
-        page = page_on(opened, desks, files)
-        print(f"grade here: {page.link}\n(this computer only; Ctrl-C stops)", flush=True)
-        page.serve()
+        server, link = page_on(opened, desks, files)
+        print(f"grade here: {link}\n(this computer only; Ctrl-C stops)", flush=True)
+        with suppress(KeyboardInterrupt):
+            server.run(sockets=[opened])
     for kind, desk in desks.items():
         count = f"{len(desk.queue.graded)} of {len(desk.queue.order)}"
         print(f"{kind}: {count} graded by {session.grader}")

@@ -11,8 +11,6 @@ import json
 import secrets
 import socket
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -75,24 +73,10 @@ def listening(port: int) -> socket.socket:
         raise ConfigError(f"port={port}: {error}; port=0 takes a free port") from None
 
 
-@dataclass(frozen=True, slots=True)
-class ServedPage:
-    """A grading page ready to be served, and the link to it."""
-
-    server: "uvicorn.Server"
-    socket: socket.socket
-    link: str
-
-    def serve(self) -> None:
-        """Serve until Ctrl-C."""
-        with suppress(KeyboardInterrupt):
-            self.server.run(sockets=[self.socket])
-
-
 def page_on(
     opened: socket.socket, desks: Mapping[str, Desk[Any]], site: Mapping[str, Response]
-) -> ServedPage:
-    """Return the page on a socket, under a new token."""
+) -> tuple["uvicorn.Server", str]:
+    """Return a server of the page, to run on a socket, and the link to it with a new token."""
     import uvicorn
 
     token, port = secrets.token_urlsafe(24), opened.getsockname()[1]
@@ -107,7 +91,7 @@ def page_on(
         server_header=False,
         timeout_graceful_shutdown=1,
     )
-    return ServedPage(uvicorn.Server(config), opened, f"http://{ADDRESS}:{port}/{token}/")
+    return uvicorn.Server(config), f"http://{ADDRESS}:{port}/{token}/"
 
 
 def site(kinds: Sequence[str], language: str, study_language: str) -> dict[str, Response]:
@@ -148,19 +132,16 @@ def page(kinds: Sequence[str], kind: str, language: str, study_language: str) ->
 
 
 @cache
-def words(language: str) -> dict[str, Any]:
+def words(language: str) -> Any:
     """Return the page's words in one language."""
     import yaml  # type: ignore[import-untyped, unused-ignore]
 
-    file = files("harness.grade").joinpath("words", f"{language}.yaml")
-    found: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
-    return found
+    return yaml.safe_load(asset(f"{language}.yaml", "words"))
 
 
-@cache
-def asset(name: str) -> str:
+def asset(name: str, folder: str = "assets") -> str:
     """Return a file of the page."""
-    return files("harness.grade").joinpath("assets", name).read_text(encoding="utf-8")
+    return files("harness.grade").joinpath(folder, name).read_text(encoding="utf-8")
 
 
 def app(desks: Mapping[str, Desk[Any]], site: Mapping[str, Response]) -> Starlette:

@@ -85,10 +85,10 @@ class GradingSession:
     grades: Gradebook[Grade]
     caption_grades: Gradebook[CaptionGrade]
 
-    @property
-    def model_names(self) -> frozenset[str]:
-        """Names whose grades are no evidence about this study's metrics."""
-        return model_names(self.runs, self.settings.judge.label)
+    def is_model(self, grader: str) -> bool:
+        """Say whether grades by this name are no evidence: it is the study's judge or generator."""
+        names = model_names(self.runs, self.settings.judge.label)
+        return fold_name(grader) in map(fold_name, names)
 
     def current_grades(self, book: Gradebook[G]) -> list[G]:
         """Return the grades of a book without outdated ones, of which a warning is logged."""
@@ -175,7 +175,7 @@ def captions_of(runs: Sequence[Run]) -> dict[Subject, GivenCaption]:
 
 def check_grader(session: GradingSession) -> None:
     """Raise where the grader has the name of the study's judge or generator."""
-    if fold_name(session.grader) in map(fold_name, session.model_names):
+    if session.is_model(session.grader):
         raise ConfigError(
             f"grader={session.grader} is this study's judge or generator: its grades would be no "
             "evidence about its own metrics; give grader=<your name>"
@@ -184,9 +184,8 @@ def check_grader(session: GradingSession) -> None:
 
 def warn_of_model_grades(session: GradingSession, grades: Sequence[Grade | CaptionGrade]) -> None:
     """Warn of grades by a judge or generator, which will not count."""
-    names = set(map(fold_name, session.model_names))
     for grader in dict.fromkeys(grade.grader for grade in grades):
-        if fold_name(grader) in names:
+        if session.is_model(grader):
             log.warning(
                 "'%s' is this study's judge or generator: its grades are kept, but the report "
                 "does not use them as evidence about metrics",

@@ -90,15 +90,10 @@ class TestSet:
 
 def fingerprint(questions: Iterable[Question]) -> str:
     """SHA-256 over the questions, whatever their order in the file."""
-    rows = sorted((result_keys(question) for question in questions), key=lambda row: str(row["id"]))
+    ordered = sorted(questions, key=lambda question: question.id)
+    rows = [{key: row[key] for key in SHAPING} for row in map(asdict, ordered)]
     text = json.dumps(rows, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def result_keys(question: Question) -> dict[str, object]:
-    """Return the part of a question that can change a result, ready for JSON."""
-    row = asdict(question)
-    return {key: row[key] for key in SHAPING}
 
 
 def question_line(question: Question) -> str:

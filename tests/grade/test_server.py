@@ -79,13 +79,13 @@ def served(small: Small) -> Iterator[Site]:
         "captions": CaptionDesk(Queue(caption_book, list(captions), "ann"), captions),
     }
     with listening(0) as opened:
-        page = page_on(opened, desks, site(list(desks), "en", "en"))
-        thread = threading.Thread(target=page.serve)
+        server, link = page_on(opened, desks, site(list(desks), "en", "en"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]})
         thread.start()
         try:
-            yield Site(page.link, small)
+            yield Site(link, small)
         finally:
-            page.server.should_exit = True
+            server.should_exit = True
             thread.join(10)
 
 

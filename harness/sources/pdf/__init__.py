@@ -55,8 +55,8 @@ def _page(document: Any, index: int, with_figures: bool) -> RawPage:
     except PdfiumError:
         return RawPage("", counts={"pages_unreadable": 1})
     lines = lines_of(textpage)
-    text = flow(lines)
-    counts = {"lines_joined": text.joined, "pages_without_text": int(not text.text.strip())}
+    text, joined = flow(lines)
+    counts = {"lines_joined": joined, "pages_without_text": int(not text.strip())}
     figures: tuple[RawFigure, ...] = ()
     if with_figures:
         try:
@@ -65,4 +65,4 @@ def _page(document: Any, index: int, with_figures: bool) -> RawPage:
             counts["pages_with_oversized_images"] = 1
         except PdfiumError:
             counts["pages_with_unreadable_figures"] = 1
-    return RawPage(text.text, figures, counts)
+    return RawPage(text, figures, counts)
