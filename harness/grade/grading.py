@@ -16,7 +16,6 @@ from harness.files import input_path, write_whole
 from harness.grade.session import (
     GradingSession,
     check_grader,
-    editions,
     open_session,
     warn_of_model_grades,
 )
@@ -25,7 +24,6 @@ from harness.questions import (
     CaptionGrade,
     Gradebook,
     Subject,
-    current_grades,
     disputes,
     latest_grades,
     subject_of,
@@ -118,7 +116,7 @@ def corpus_pages(corpus: Sequence[str]) -> "EvidencePages":
 
 def second_looks(session: GradingSession, book: Gradebook[G]) -> tuple[Subject, ...]:
     """Return what graders disagree on, if a second look is asked for."""
-    grades = session.current_grades(book)  # warns of outdated grades in any case
+    grades = session.current_grades(book.read())  # warns of outdated grades in any case
     return disputes(grades) if session.settings.second_look else ()
 
 
@@ -135,7 +133,7 @@ def read_grades(session: GradingSession, file: Path) -> None:
         raise InputError(f"{file}: read= takes a .csv; merge= takes a grades.jsonl")
     grades = read_table(file, session.grades.read(), session.grader)
     warn_of_model_grades(session, grades)
-    current_grades(grades, editions(session.answers.values()))  # warns of outdated grades
+    session.current_grades(grades)  # warns of outdated grades
     session.grades.add(grades)
     unknown = sum(subject_of(new) not in session.answers for new in grades)
     note = f"; {unknown} of them for answers that none of these runs has" if unknown else ""
@@ -147,7 +145,7 @@ def write_grades(session: GradingSession, file: Path) -> None:
     """Write answers and grades as a table."""
     if file.suffix != ".csv":
         raise ConfigError(f"write={file.name}: give a name that ends in .csv")
-    text = table(session.answers, session.current_grades(session.grades), session.grader)
+    text = table(session.answers, session.current_grades(session.grades.read()), session.grader)
     write_whole(file, text.encode("utf-8-sig", "replace"))
     print(f"{shown_path(file)}: write 1, 0 or unclear into the column 'grade', then")
     print(f"next: {session.command(f'read={shown_path(file)}')}")
@@ -164,7 +162,7 @@ def merge_grades(session: GradingSession, file: Path) -> None:
         f"{new} of {len(grades)} grades added to {shown_path(book.path)}; the others were already "
         "in it"
     )
-    print_agreement(session, session.current_grades(book))
+    print_agreement(session, session.current_grades(book.read()))
 
 
 def open_gradebook(file: Path) -> Gradebook[Any]:

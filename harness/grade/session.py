@@ -90,9 +90,10 @@ class GradingSession:
         names = model_names(self.runs, self.settings.judge.label)
         return fold_name(grader) in map(fold_name, names)
 
-    def current_grades(self, book: Gradebook[G]) -> list[G]:
-        """Return the grades of a book without outdated ones, of which a warning is logged."""
-        return current_grades(book.read(), editions(self.answers.values()))
+    def current_grades(self, grades: Iterable[G]) -> list[G]:
+        """Return the grades without outdated ones, of which a warning is logged."""
+        editions = {answer.question.id: answer.edition for answer in self.answers.values()}
+        return current_grades(grades, editions)
 
     def command(self, words: str = "") -> str:
         """Return a command on this study, ready to paste."""
@@ -148,11 +149,6 @@ def answers_of(
                 answer = GivenAnswer(question, row.response, row)
                 found.setdefault(answer.about, answer)
     return found
-
-
-def editions(answers: Iterable[GivenAnswer]) -> dict[str, str]:
-    """Return question id -> its current edition."""
-    return {answer.question.id: answer.edition for answer in answers}
 
 
 def captions_of(runs: Sequence[Run]) -> dict[Subject, GivenCaption]:

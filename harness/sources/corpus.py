@@ -23,6 +23,7 @@ PLAIN = {
     **dict.fromkeys(LOADERS, read_other),
 }
 KINDS = (".pdf", *PLAIN)
+KNOWN = ", ".join(KINDS)
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".avif", ".svg")
 """Skipped in a folder: a picture counts where a Markdown file shows it."""
 
@@ -65,7 +66,7 @@ def named_files(paths: Sequence[str]) -> dict[str, Path]:
     """
     files = sorted({file.resolve(): file for path in paths for file in _files(Path(path))}.values())
     if not files:
-        raise InputError(f"the corpus is empty: no {_kinds()} in {', '.join(paths) or 'no path'}")
+        raise InputError(f"the corpus is empty: no {KNOWN} in {', '.join(paths) or 'no path'}")
     names: dict[str, Path] = {}
     for file in files:
         other = names.setdefault(fold_name(_name(file)), file)
@@ -101,12 +102,8 @@ def _files(path: Path) -> Iterator[Path]:
         if path.is_dir() and file.suffix.lower() in PICTURES:
             continue
         if file.suffix.lower() not in KINDS:
-            raise InputError(f"{file}: not a kind of document that can be read; known: {_kinds()}")
+            raise InputError(f"{file}: not a kind of document that can be read; known: {KNOWN}")
         yield file
-
-
-def _kinds() -> str:
-    return ", ".join(KINDS)
 
 
 def _name(file: Path) -> str:

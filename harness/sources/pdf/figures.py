@@ -80,16 +80,6 @@ class MarkKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Raster:
-    """The pixels of an image mark."""
-
-    dpi: float
-    """Pixels per inch, as the image is placed on the page."""
-    sha256: str
-    """Of the data in the file: equal for equal images, wherever they are placed."""
-
-
-@dataclass(frozen=True, slots=True)
 class Mark:
     """One thing drawn on a page."""
 
@@ -97,7 +87,10 @@ class Mark:
     box: Box
     slants: int = 0
     """Curved or slanted strokes."""
-    raster: Raster | None = None
+    dpi: float = 0.0
+    """Of an image: pixels per inch, as it is placed on the page."""
+    sha256: str = ""
+    """Of an image's data in the file: equal for equal images, wherever they are placed."""
 
 
 class OversizedError(Exception):
@@ -124,8 +117,8 @@ def figures_of(page: Any, spans: Sequence[Span]) -> list[RawFigure]:
     groups = regions(_foreground(marks, sheet, has_text), sheet)
     for group in sorted(groups, key=_from_the_top):
         image = _only_image(group)
-        if image is not None and image.raster is not None:
-            box, kind, dpi, content = image.box, "image", image.raster.dpi, image.raster.sha256
+        if image is not None:
+            box, kind, dpi, content = image.box, "image", image.dpi, image.sha256
         else:
             box, kind, dpi, content = around(m.box for m in group), "drawing", DRAWING_DPI, ""
         box = box.clipped(sheet)
@@ -342,7 +335,7 @@ def _image(image: Any, bounds: Box, matrices: list[Any], most_pixels: int) -> Ma
     longer = max(placed.width, placed.height)
     dpi = max(width, height) / longer * 72 if longer > 0 else 0.0
     content = hashlib.sha256(bytes(image.get_data())).hexdigest()
-    return Mark(MarkKind.IMAGE, bounds, raster=Raster(dpi, content))
+    return Mark(MarkKind.IMAGE, bounds, dpi=dpi, sha256=content)
 
 
 def _placed(drawn: Iterable[Mark], clip: Box | None, matrices: list[Any]) -> Iterator[Mark]:
