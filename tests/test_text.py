@@ -19,8 +19,7 @@ from harness import text
 from harness.judge import overlap_judge
 from harness.judge.claims import _script as script
 from harness.metrics import answer_match, refusals
-from harness.sources import corpus, read_corpus
-from harness.sources.pdf import reader
+from harness.sources import corpus, pdf, read_corpus
 
 ROOT = Path(__file__).parent.parent / "testsets"
 NAMES = ("plurality", "census")
@@ -310,7 +309,6 @@ def test_old_and_new_find_the_same_quotes(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_documents_are_read_as_before(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The one class of scripts without blanks joins the same lines as the three before it."""
-    from harness.sources import cleaning
     from harness.sources.pdf import text_lines
 
     today = pages(name)
@@ -321,17 +319,17 @@ def test_documents_are_read_as_before(name: str, monkeypatch: pytest.MonkeyPatch
     wide = r"[\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff60\U00020000-\U0003ffff]"
     letter = r"[\u3040-\u30ff\u3400-\u9fff]"
     gap = rf"(?<=[{han}])[ \t\u00a0\u2000-\u200a\u202f\u3000]+(?=[{han}])"
-    monkeypatch.setattr(cleaning, "_GAP", re.compile(gap))
+    monkeypatch.setattr(corpus, "_GAP", re.compile(gap))
     monkeypatch.setattr(text_lines, "WIDE", re.compile(wide))
     for attribute, blank in (("SPACED", " "), ("CLOSED", "")):
         pattern = rf"{letter}{blank}[0-9A-Za-z]|[0-9A-Za-z]{blank}{letter}"
         monkeypatch.setattr(text_lines, attribute, re.compile(pattern))
-    reader.read_pdf.cache_clear()
+    pdf.read_pdf.cache_clear()
     pages.cache_clear()
 
     assert pages(name) == today
 
-    reader.read_pdf.cache_clear()
+    pdf.read_pdf.cache_clear()
     pages.cache_clear()
 
 
@@ -453,4 +451,4 @@ def test_no_other_module_normalises_texts() -> None:
         if '"NFKC"' in file.read_text(encoding="utf-8")
     }
 
-    assert found == {"text.py", "sources/cleaning.py", "metrics/answer_match.py"}
+    assert found == {"text.py", "sources/corpus.py", "metrics/answer_match.py"}

@@ -4,6 +4,7 @@ import io
 import logging
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -47,17 +48,11 @@ class EvidencePages:
         if file is None or not file.is_file():
             return None
         try:
-            opened = PdfDocument(file.read_bytes())
+            with closing(PdfDocument(file.read_bytes())) as opened:
+                return page_png(opened[page - 1], quotes) if 0 < page <= len(opened) else None
         except PdfiumError as error:
             log.warning("%s: no picture of page %d (%s)", file, page, error)
             return None
-        try:
-            return page_png(opened[page - 1], quotes) if 0 < page <= len(opened) else None
-        except PdfiumError as error:
-            log.warning("%s: no picture of page %d (%s)", file, page, error)
-            return None
-        finally:
-            opened.close()
 
 
 def page_png(page: Any, quotes: Sequence[str]) -> bytes:
@@ -85,10 +80,11 @@ def boxes_of(text: Any, quote: str) -> list[tuple[float, float, float, float]]:
     written = text.get_text_range()
     places = [place for place, character in enumerate(written) if not character.isspace()]
     squeezed = "".join(written[place] for place in places)
-    found = squeezed.find(re.sub(r"\s", "", quote))
-    if found < 0 or not quote.strip():
+    wanted = re.sub(r"\s", "", quote)
+    found = squeezed.find(wanted)
+    if found < 0 or not wanted:
         return []
-    first, last = places[found], places[found + len(re.sub(r"\s", "", quote)) - 1]
+    first, last = places[found], places[found + len(wanted) - 1]
     return [text.get_rect(n) for n in range(text.count_rects(first, last - first + 1))]
 
 

@@ -2,31 +2,45 @@
 
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.analysis.statistics.kappa import Kappa, kappa
 from harness.config.composition import Composition
 from harness.config.paths import shown_path, user_path
 from harness.config.schema import GradeSettings
 from harness.errors import ConfigError, InputError, pick
 from harness.files import input_path, write_whole
-from harness.grade.comparison import merge_grades
 from harness.grade.session import (
     GradingSession,
     check_grader,
-    editions,
     open_session,
     warn_of_model_grades,
 )
 from harness.grade.sheet import read_table, table
-from harness.questions import Gradebook, Subject, current_grades, disputes, subject_of
+from harness.questions import (
+    CaptionGrade,
+    Gradebook,
+    Subject,
+    disputes,
+    latest_grades,
+    subject_of,
+)
 from harness.questions.grades import G
+from harness.records import Grade
+from harness.render.notation import one_line
 
 if TYPE_CHECKING:
     from harness.grade.desk import Desk
     from harness.grade.evidence_pages import EvidencePages
 
 log = logging.getLogger(__name__)
+
+WORDS = {1: "right", 0: "wrong"}
+LONGEST = 70
+"""Characters of an answer in the list of disputes."""
 
 
 def grade(settings: GradeSettings, how: Composition) -> None:
@@ -51,16 +65,16 @@ def grade(settings: GradeSettings, how: Composition) -> None:
 
 def serve_page(session: GradingSession) -> None:
     """Serve the page until it is stopped, then print how many items are graded."""
-    from harness.grade.grading_page import site
-    from harness.grade.server import listening, page_on
+    from harness.grade.server import listening, page_on, site
 
     check_grader(session)
     desks, settings = make_desks(session), session.settings
     files = site(list(desks), settings.language, settings.study.language)
     with listening(settings.port) as opened:
-        page = page_on(opened, desks, files)
-        print(f"grade here: {page.link}\n(this computer only; Ctrl-C stops)", flush=True)
-        page.serve()
+        server, link = page_on(opened, desks, files)
+        print(f"grade here: {link}\n(this computer only; Ctrl-C stops)", flush=True)
+        with suppress(KeyboardInterrupt):
+            server.run(sockets=[opened])
     for kind, desk in desks.items():
         count = f"{len(desk.queue.graded)} of {len(desk.queue.order)}"
         print(f"{kind}: {count} graded by {session.grader}")
@@ -102,7 +116,7 @@ def corpus_pages(corpus: Sequence[str]) -> "EvidencePages":
 
 def second_looks(session: GradingSession, book: Gradebook[G]) -> tuple[Subject, ...]:
     """Return what graders disagree on, if a second look is asked for."""
-    grades = session.current_grades(book)  # warns of outdated grades in any case
+    grades = session.current_grades(book.read())  # warns of outdated grades in any case
     return disputes(grades) if session.settings.second_look else ()
 
 
@@ -119,7 +133,7 @@ def read_grades(session: GradingSession, file: Path) -> None:
         raise InputError(f"{file}: read= takes a .csv; merge= takes a grades.jsonl")
     grades = read_table(file, session.grades.read(), session.grader)
     warn_of_model_grades(session, grades)
-    current_grades(grades, editions(session.answers.values()))  # warns of outdated grades
+    session.current_grades(grades)  # warns of outdated grades
     session.grades.add(grades)
     unknown = sum(subject_of(new) not in session.answers for new in grades)
     note = f"; {unknown} of them for answers that none of these runs has" if unknown else ""
@@ -131,7 +145,73 @@ def write_grades(session: GradingSession, file: Path) -> None:
     """Write answers and grades as a table."""
     if file.suffix != ".csv":
         raise ConfigError(f"write={file.name}: give a name that ends in .csv")
-    text = table(session.answers, session.current_grades(session.grades), session.grader)
+    text = table(session.answers, session.current_grades(session.grades.read()), session.grader)
     write_whole(file, text.encode("utf-8-sig", "replace"))
     print(f"{shown_path(file)}: write 1, 0 or unclear into the column 'grade', then")
     print(f"next: {session.command(f'read={shown_path(file)}')}")
+
+
+def merge_grades(session: GradingSession, file: Path) -> None:
+    """Merge another grader's file into the test set's grades, and print the agreement."""
+    other = open_gradebook(file)
+    book: Gradebook[Any] = session.grades if other.kind is Grade else session.caption_grades
+    grades = other.read()
+    warn_of_model_grades(session, grades)
+    new = book.merge(grades)
+    print(
+        f"{new} of {len(grades)} grades added to {shown_path(book.path)}; the others were already "
+        "in it"
+    )
+    print_agreement(session, session.current_grades(book.read()))
+
+
+def open_gradebook(file: Path) -> Gradebook[Any]:
+    """Return a file of grades: of answers or of captions, by its first line."""
+    if not file.is_file():
+        raise InputError(f"{file}: no such file; merge= takes another grader's grades.jsonl")
+    captions = b'"image_sha256"' in file.read_bytes().lstrip().partition(b"\n")[0]
+    return Gradebook(file, CaptionGrade if captions else Grade)
+
+
+def print_agreement(session: GradingSession, grades: list[Any]) -> None:
+    """Print how far each pair of graders agrees, and what they dispute."""
+    by_grader: dict[str, dict[Subject, int | None]] = {}
+    for (about, grader), grade in latest_grades(grades).items():
+        by_grader.setdefault(grader, {})[about] = grade.grade
+    for first, second in combinations(by_grader, 2):
+        print(agreement(first, second, kappa(by_grader[first], by_grader[second])))
+    found = disputes(grades)
+    for about in found:
+        opinions = [
+            f"{one_line(grader)} {WORDS[opinion]}"
+            for grader, theirs in by_grader.items()
+            if (opinion := theirs.get(about)) is not None
+        ]
+        print(f"  {one_line(about[0])[:20]}: {', '.join(opinions)}: {beginning(session, about)}")
+    if found:
+        print(f"next: {session.command('second_look=true')}")
+
+
+def agreement(first: str, second: str, found: Kappa[Subject]) -> str:
+    """Say how far two graders agree, and how far chance alone would make them agree."""
+    one, other = one_line(first), one_line(second)
+    if found.right is None or found.expected is None:
+        return f"{one} and {other}: no answer that both graded right or wrong"
+    statistic = "kappa is undefined: both gave everything the same grade"
+    if found.kappa is not None:
+        statistic = f"Cohen's kappa {found.kappa:.2f}"
+    if found.low is not None and found.high is not None:
+        statistic += f" [{found.low:.2f}, {found.high:.2f}]"
+    unclear = f"; {found.unclear} left out as unclear" if found.unclear else ""
+    return (
+        f"{one} and {other}: the same grade on {found.agreed} of {found.n}; {statistic} "
+        f"(right by {one} {found.right[0]:.0%}, by {other} {found.right[1]:.0%}; chance alone "
+        f"would agree on {found.expected:.0%}){unclear}"
+    )
+
+
+def beginning(session: GradingSession, about: Subject) -> str:
+    """Return the beginning of an answer or caption, if one of the runs has it."""
+    given = session.answers.get(about) or session.captions.get(about)
+    text = one_line(given.text) if given else "(none of these runs has this text)"
+    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."

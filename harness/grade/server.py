@@ -1,30 +1,37 @@
-"""The grading page over HTTP: its routes, how it starts and stops, and who may use it.
+"""The grading page over HTTP: its files and routes, how it starts and stops, who may use it.
 
-The address is loopback, but any web page open in the same browser can send requests to it, and a
-host name of an attacker can resolve to it. So the path must begin with the token of the link,
-`Host` must be this server's own address with its port (starlette's TrustedHostMiddleware ignores
-the port), `Origin`, if the browser sends it, must be ours, and the size of a body is limited.
+The page is one template, its words in each language, a style sheet and a script. The address is
+loopback, but any web page open in the same browser can send requests to it, and a host name of an
+attacker can resolve to it. So the path must begin with the token of the link, `Host` must be this
+server's own address with its port (starlette's TrustedHostMiddleware ignores the port), `Origin`,
+if the browser sends it, must be ours, and the size of a body is limited.
 """
 
 import json
 import secrets
 import socket
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+)
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from harness.errors import ConfigError
 from harness.grade.desk import Desk
-from harness.grade.grading_page import SiteFile
+from harness.render import LANGUAGES
 from harness.render.notation import plain
 
 if TYPE_CHECKING:
@@ -50,41 +57,26 @@ HEADERS = {
 ADDRESS = "127.0.0.1"
 GRADES = (1, 0, None)
 LONGEST_NOTE = 20_000
+TAGS = {"en": "en", "ja": "ja", "zh_hant": "zh-Hant", "zh_hans": "zh-Hans"}
+"""Language tags for the browser, so that it chooses the right glyphs."""
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-@contextmanager
-def listening(port: int) -> Iterator[socket.socket]:
-    """Yield a socket on loopback that is already listening."""
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as opened:
-        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            opened.bind((ADDRESS, port))
-        except (OSError, OverflowError) as error:
-            raise ConfigError(f"port={port}: {error}; port=0 takes a free port") from None
-        opened.listen()
-        yield opened
-
-
-@dataclass(frozen=True, slots=True)
-class ServedPage:
-    """A grading page ready to be served, and the link to it."""
-
-    server: "uvicorn.Server"
-    socket: socket.socket
-    link: str
-
-    def serve(self) -> None:
-        """Serve until Ctrl-C."""
-        with suppress(KeyboardInterrupt):
-            self.server.run(sockets=[self.socket])
+def listening(port: int) -> socket.socket:
+    """Return a socket on loopback that is already listening."""
+    if port not in range(65_536):
+        raise ConfigError(f"port={port} is not in 0 to 65535; port=0 takes a free port")
+    try:
+        return socket.create_server((ADDRESS, port))
+    except OSError as error:
+        raise ConfigError(f"port={port}: {error}; port=0 takes a free port") from None
 
 
 def page_on(
-    opened: socket.socket, desks: Mapping[str, Desk[Any]], site: Mapping[str, SiteFile]
-) -> ServedPage:
-    """Return the page on a socket, under a new token."""
+    opened: socket.socket, desks: Mapping[str, Desk[Any]], site: Mapping[str, Response]
+) -> tuple["uvicorn.Server", str]:
+    """Return a server of the page, to run on a socket, and the link to it with a new token."""
     import uvicorn
 
     token, port = secrets.token_urlsafe(24), opened.getsockname()[1]
@@ -99,33 +91,78 @@ def page_on(
         server_header=False,
         timeout_graceful_shutdown=1,
     )
-    return ServedPage(uvicorn.Server(config), opened, f"http://{ADDRESS}:{port}/{token}/")
+    return uvicorn.Server(config), f"http://{ADDRESS}:{port}/{token}/"
 
 
-def app(desks: Mapping[str, Desk[Any]], site: Mapping[str, SiteFile]) -> Starlette:
+def site(kinds: Sequence[str], language: str, study_language: str) -> dict[str, Response]:
+    """Return path -> response: a page for each kind of thing graded, the first at `/` too.
+
+    They contain no text of the study: the script requests those and inserts them as text.
+
+    Args:
+        kinds: The kinds of things to grade: answers, captions.
+        language: Of the page; KeyError for one that is not in `LANGUAGES`.
+        study_language: Of questions and answers.
+    """
+    pages = {
+        f"/{kind}": HTMLResponse(page(kinds, kind, language, study_language)) for kind in kinds
+    }
+    return {
+        "/": pages[f"/{kinds[0]}"],
+        **pages,
+        "/page.css": Response(asset("page.css"), media_type="text/css"),
+        "/page.js": Response(asset("page.js"), media_type="text/javascript"),
+    }
+
+
+def page(kinds: Sequence[str], kind: str, language: str, study_language: str) -> str:
+    """Return the page for one kind of thing, with links to the others."""
+    from jinja2 import Environment, StrictUndefined
+
+    name = LANGUAGES[language]
+    environment = Environment(autoescape=True, undefined=StrictUndefined)
+    template = environment.from_string(asset("page.html"))
+    return template.render(
+        kinds=kinds,
+        kind=kind,
+        words=words(name),
+        language=TAGS[name],
+        study_language=TAGS.get(study_language, ""),
+    )
+
+
+@cache
+def words(language: str) -> Any:
+    """Return the page's words in one language."""
+    import yaml  # type: ignore[import-untyped, unused-ignore]
+
+    return yaml.safe_load(asset(f"{language}.yaml", "words"))
+
+
+def asset(name: str, folder: str = "assets") -> str:
+    """Return a file of the page."""
+    return files("harness.grade").joinpath(folder, name).read_text(encoding="utf-8")
+
+
+def app(desks: Mapping[str, Desk[Any]], site: Mapping[str, Response]) -> Starlette:
     """Return the application: the page's files, and the routes of each desk for its script.
 
     All of it runs in one thread, as the desks and pdfium need.
     """
-    routes = [Route(path, file_endpoint(file)) for path, file in site.items()]
+    routes = [Route(path, file, methods=["GET"]) for path, file in site.items()]
     for kind, desk in desks.items():
         routes += [
             Route(f"/{kind}/now", act_endpoint(desk, lambda desk, body: None)),
             Route(f"/{kind}/grade", act_endpoint(desk, grade_item), methods=["POST"]),
             Route(f"/{kind}/skip", act_endpoint(desk, skip_item), methods=["POST"]),
-            Route(f"/{kind}/undo", act_endpoint(desk, undo), methods=["POST"]),
+            Route(
+                f"/{kind}/undo",
+                act_endpoint(desk, lambda desk, body: desk.queue.undo()),
+                methods=["POST"],
+            ),
             Route(f"/{kind}/picture/{{name}}.png", picture_endpoint(desk)),
         ]
     return Starlette(routes=routes)
-
-
-def file_endpoint(file: SiteFile) -> Endpoint:
-    """Return an endpoint that sends a file of the page."""
-
-    async def endpoint(request: Request) -> Response:
-        return Response(file.text, media_type=file.media)
-
-    return endpoint
 
 
 def picture_endpoint(desk: Desk[Any]) -> Endpoint:
@@ -180,11 +217,6 @@ def skip_item(desk: Desk[Any], body: Mapping[str, Any]) -> None:
     desk.queue.skip(subject_of_ticket(desk, body))
 
 
-def undo(desk: Desk[Any], body: Mapping[str, Any]) -> None:
-    """Take back the last action."""
-    desk.queue.undo()
-
-
 def subject_of_ticket(desk: Desk[Any], body: Mapping[str, Any]) -> tuple[str, str]:
     """Return the subject that the page shows, by its ticket: two pages may be open."""
     found = desk.tickets.get(str(body.get("ticket")))
@@ -193,101 +225,49 @@ def subject_of_ticket(desk: Desk[Any], body: Mapping[str, Any]) -> tuple[str, st
     return found
 
 
-class Guard:
+class Guard(BaseHTTPMiddleware):
     """Passes a request to the app with the token removed from its path, or refuses it."""
 
     def __init__(self, app: ASGIApp, token: str, hosts: Collection[str]) -> None:
-        self.app = app
+        super().__init__(app)
         self.token = token
         self.hosts = hosts
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        if scope["type"] != "http":
-            return
-        request = Request(scope, receive)
-        response: ASGIApp = self.refusal(request) or self.inner(request)
+    async def dispatch(self, request: Request, call_next: RequestResponseEndpoint) -> Response:
+        """Answer one request, with our headers."""
         try:
-            body = await read_body(request)
+            refusal = await oversize(request) or self.refusal(request)
         except ClientDisconnect:
-            return
-        if body is None:
-            response = PlainTextResponse("the body is too large", 413)
-        await response(scope, replayed(body or b""), secured(send))
+            return Response(status_code=400)
+        response = refusal or await call_next(request)
+        response.headers.update(HEADERS)
+        return response
 
     def refusal(self, request: Request) -> Response | None:
-        """Return the refusal of a request; None if it is allowed."""
+        """Return the refusal of a request; None if it is allowed, its path without the token."""
         host, origin = request.headers.get("host"), request.headers.get("origin")
         if host not in self.hosts:
             return PlainTextResponse("wrong host: open the link that harness.grade printed", 421)
         if origin is not None and origin != f"http://{host}":
             return PlainTextResponse("requests from other pages are refused", 403)
-        path = request.scope["path"]
-        if not is_plain(path) or not is_plain(request.scope.get("raw_path", b"").decode("latin-1")):
-            return PlainTextResponse("no such path", 400)
-        if not secrets.compare_digest(first_part(path).encode(), self.token.encode()):
+        token, slash, rest = request.scope["path"].removeprefix("/").partition("/")
+        if not secrets.compare_digest(token.encode(), self.token.encode()):
             return PlainTextResponse("open the link that harness.grade printed", 403)
+        if not slash:
+            return RedirectResponse(f"/{self.token}/")
+        request.scope["path"] = f"/{rest}"
         return None
 
-    def inner(self, request: Request) -> ASGIApp:
-        """Return the app that answers below the token."""
-        path = request.scope["path"].removeprefix(f"/{self.token}")
-        if not path:
-            return RedirectResponse(f"/{self.token}/")
-        request.scope.update(path=path, raw_path=path.encode(), root_path="")
-        return self.app
 
-
-def first_part(path: str) -> str:
-    """Return the part between the first two slashes."""
-    return path.removeprefix("/").partition("/")[0]
-
-
-def is_plain(path: str) -> bool:
-    """Say whether a path has no step upwards and no empty part, in any encoding.
-
-    >>> is_plain("/t/page.css"), is_plain("/t/../x"), is_plain("/t/%2e%2e/x"), is_plain("/t//x")
-    (True, False, False, False)
-    """
-    spelt = unquote(unquote(path))
-    parts = spelt.replace("\\", "/").removeprefix("/").split("/")
-    empty = "" in parts[:-1]
-    return not empty and not {"..", "."} & set(parts) and "\\" not in spelt and "\0" not in spelt
-
-
-async def read_body(request: Request) -> bytes | None:
-    """Return the body of a request; None if it is too large."""
-    kept, size = [], 0
+async def oversize(request: Request) -> Response | None:
+    """Return the refusal of a body that is too large, or whose size is not given; else read it."""
+    declared = int(request.headers.get("content-length", 0))
+    if declared <= LARGEST_BODY and "transfer-encoding" not in request.headers:
+        await request.body()
+        return None
+    size = 0
     async for chunk in request.stream():
         size += len(chunk)
-        if size <= LARGEST_BODY:
-            kept.append(chunk)
-        elif size > DRAINED:
+        if size > DRAINED:
             break
-    return b"".join(kept) if size <= LARGEST_BODY else None
-
-
-def replayed(body: bytes) -> Receive:
-    """Return a channel that delivers a body that has been read already."""
-    given = False
-
-    async def receive() -> Message:
-        nonlocal given
-        if given:
-            return {"type": "http.disconnect"}
-        given = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return receive
-
-
-def secured(send: Send) -> Send:
-    """Return a channel that adds our headers to every answer."""
-
-    async def sent(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            ours = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
-            message = {**message, "headers": [*message["headers"], *ours]}
-        await send(message)
-
-    return sent
+    return PlainTextResponse("the body is too large", 413)

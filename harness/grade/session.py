@@ -85,14 +85,15 @@ class GradingSession:
     grades: Gradebook[Grade]
     caption_grades: Gradebook[CaptionGrade]
 
-    @property
-    def model_names(self) -> frozenset[str]:
-        """Names whose grades are no evidence about this study's metrics."""
-        return model_names(self.runs, self.settings.judge.label)
+    def is_model(self, grader: str) -> bool:
+        """Say whether grades by this name are no evidence: it is the study's judge or generator."""
+        names = model_names(self.runs, self.settings.judge.label)
+        return fold_name(grader) in map(fold_name, names)
 
-    def current_grades(self, book: Gradebook[G]) -> list[G]:
-        """Return the grades of a book without outdated ones, of which a warning is logged."""
-        return current_grades(book.read(), editions(self.answers.values()))
+    def current_grades(self, grades: Iterable[G]) -> list[G]:
+        """Return the grades without outdated ones, of which a warning is logged."""
+        editions = {answer.question.id: answer.edition for answer in self.answers.values()}
+        return current_grades(grades, editions)
 
     def command(self, words: str = "") -> str:
         """Return a command on this study, ready to paste."""
@@ -150,11 +151,6 @@ def answers_of(
     return found
 
 
-def editions(answers: Iterable[GivenAnswer]) -> dict[str, str]:
-    """Return question id -> its current edition."""
-    return {answer.question.id: answer.edition for answer in answers}
-
-
 def captions_of(runs: Sequence[Run]) -> dict[Subject, GivenCaption]:
     """Return the distinct captions in the indexes of the runs."""
     found: dict[Subject, GivenCaption] = {}
@@ -175,7 +171,7 @@ def captions_of(runs: Sequence[Run]) -> dict[Subject, GivenCaption]:
 
 def check_grader(session: GradingSession) -> None:
     """Raise where the grader has the name of the study's judge or generator."""
-    if fold_name(session.grader) in map(fold_name, session.model_names):
+    if session.is_model(session.grader):
         raise ConfigError(
             f"grader={session.grader} is this study's judge or generator: its grades would be no "
             "evidence about its own metrics; give grader=<your name>"
@@ -184,9 +180,8 @@ def check_grader(session: GradingSession) -> None:
 
 def warn_of_model_grades(session: GradingSession, grades: Sequence[Grade | CaptionGrade]) -> None:
     """Warn of grades by a judge or generator, which will not count."""
-    names = set(map(fold_name, session.model_names))
     for grader in dict.fromkeys(grade.grader for grade in grades):
-        if fold_name(grader) in names:
+        if session.is_model(grader):
             log.warning(
                 "'%s' is this study's judge or generator: its grades are kept, but the report "
                 "does not use them as evidence about metrics",

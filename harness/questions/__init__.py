@@ -10,17 +10,16 @@ from harness.questions.grades import (
     is_of_edition,
     latest_grades,
     question_sha256,
-    read_caption_grades,
-    read_grades,
     response_sha256,
     subject_of,
 )
 from harness.questions.places import check_evidence, check_places
-from harness.questions.rows import FileRow, read_csv_rows
 from harness.questions.testset import (
+    FileRow,
     TestSet,
     fingerprint,
     question_line,
+    read_csv_rows,
     read_testset,
     select,
 )
@@ -41,9 +40,7 @@ __all__ = [
     "latest_grades",
     "question_line",
     "question_sha256",
-    "read_caption_grades",
     "read_csv_rows",
-    "read_grades",
     "read_testset",
     "response_sha256",
     "select",

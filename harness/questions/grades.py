@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 
 from harness.errors import InputError
 from harness.files import write_whole
-from harness.questions.rows import FileRow, json_row
+from harness.questions.testset import FileRow, json_row
 from harness.records import Grade, Question
 from harness.text import fold_name
 
@@ -46,34 +46,6 @@ def subject_of(grade: Grade | CaptionGrade) -> Subject:
     if isinstance(grade, Grade):
         return grade.question_id, grade.response_sha256
     return grade.image_sha256, grade.caption_sha256
-
-
-def read_grades(file: Path) -> list[Grade]:
-    """Return people's grades of answers, in the order they were given; empty without a file.
-
-    An incomplete last line, as a crash leaves it, is ignored with a warning.
-    """
-    return read_rows(file, Grade)
-
-
-def read_caption_grades(file: Path) -> list[CaptionGrade]:
-    """Return people's grades of captions, as `read_grades` does those of answers."""
-    return read_rows(file, CaptionGrade)
-
-
-def read_rows(file: Path, kind: type[G]) -> list[G]:
-    """Return the grades of a file, one per line."""
-    if not file.exists():
-        return []
-    whole, incomplete = split_incomplete_line(file.read_bytes())
-    if incomplete:
-        log.warning("%s: the last line is incomplete (a crash?) and is ignored", file)
-    try:
-        lines = whole.decode("utf-8-sig").split("\n")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{file}: not UTF-8 (byte {error.start}); save it as UTF-8") from None
-    numbered = enumerate(lines, start=1)
-    return [read_grade(json_row(line, f"{file}:{n}"), kind) for n, line in numbered if line.strip()]
 
 
 def split_incomplete_line(content: bytes) -> tuple[bytes, bytes]:
@@ -212,8 +184,25 @@ class Gradebook(Generic[G]):
     kind: type[G]
 
     def read(self) -> list[G]:
-        """Return all grades, in the order they were given."""
-        return read_rows(self.path, self.kind)
+        """Return all grades, in the order they were given; empty without a file.
+
+        An incomplete last line, as a crash leaves it, is ignored with a warning.
+        """
+        if not self.path.exists():
+            return []
+        whole, incomplete = split_incomplete_line(self.path.read_bytes())
+        if incomplete:
+            log.warning("%s: the last line is incomplete (a crash?) and is ignored", self.path)
+        try:
+            lines = whole.decode("utf-8-sig").split("\n")
+        except UnicodeDecodeError as error:
+            where = f"{self.path}: not UTF-8 (byte {error.start})"
+            raise InputError(f"{where}; save it as UTF-8") from None
+        return [
+            read_grade(json_row(line, f"{self.path}:{number}"), self.kind)
+            for number, line in enumerate(lines, start=1)
+            if line.strip()
+        ]
 
     def add(self, grades: Sequence[G]) -> None:
         """Append grades; once this returns they survive a crash of the machine."""

@@ -1,15 +1,20 @@
-"""A corpus read from files and folders: PDF, text, Markdown, tables, web pages, Word."""
+"""A corpus read from files and folders: PDF, text, Markdown, tables, web pages, Word.
+
+Its text is cleaned once, when a document is read, and each change is counted: one Unicode form,
+nothing invisible, no blanks inside words.
+"""
 
 import hashlib
+import re
+import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from harness.errors import InputError
-from harness.sources.cleaning import clean
 from harness.sources.documents import Document, Figure, Page, RawFigure, RawPage
 from harness.sources.loaders import LOADERS, read_markdown, read_other, read_text
-from harness.text import document_name, fold_name
+from harness.text import WITHOUT_BLANKS, document_name, fold_name
 
 MARKDOWN = (".md", ".markdown")
 PLAIN = {
@@ -18,8 +23,20 @@ PLAIN = {
     **dict.fromkeys(LOADERS, read_other),
 }
 KINDS = (".pdf", *PLAIN)
+KNOWN = ", ".join(KINDS)
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".avif", ".svg")
 """Skipped in a folder: a picture counts where a Markdown file shows it."""
+
+_LINE_BREAKS = re.compile(r"\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
+_HALF_WIDTH_KANA = re.compile(r"[\uff65-\uff9f]+")
+_INVISIBLE = re.compile(
+    r"[\x00-\x08\x0e-\x1f\x7f-\x9f\u200b\u2060\ufeff\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]"
+)
+_GAP = re.compile(
+    rf"(?<=[{WITHOUT_BLANKS}])[ \t\u00a0\u2000-\u200a\u202f\u3000]+(?=[{WITHOUT_BLANKS}])"
+)
+_BROKEN_WORD = re.compile(r"(\S{0,80}?)([^\W\d_]+)\u00ad\n?([^\W\d_]+)")
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 
 def read_corpus(paths: Sequence[str], figures: bool = True) -> tuple[Document, ...]:
@@ -49,7 +66,7 @@ def named_files(paths: Sequence[str]) -> dict[str, Path]:
     """
     files = sorted({file.resolve(): file for path in paths for file in _files(Path(path))}.values())
     if not files:
-        raise InputError(f"the corpus is empty: no {_kinds()} in {', '.join(paths) or 'no path'}")
+        raise InputError(f"the corpus is empty: no {KNOWN} in {', '.join(paths) or 'no path'}")
     names: dict[str, Path] = {}
     for file in files:
         other = names.setdefault(fold_name(_name(file)), file)
@@ -85,12 +102,8 @@ def _files(path: Path) -> Iterator[Path]:
         if path.is_dir() and file.suffix.lower() in PICTURES:
             continue
         if file.suffix.lower() not in KINDS:
-            raise InputError(f"{file}: not a kind of document that can be read; known: {_kinds()}")
+            raise InputError(f"{file}: not a kind of document that can be read; known: {KNOWN}")
         yield file
-
-
-def _kinds() -> str:
-    return ", ".join(KINDS)
 
 
 def _name(file: Path) -> str:
@@ -108,20 +121,19 @@ def _document(file: Path, with_figures: bool) -> Document:
         pages = plain(file, data)
     else:
         # Imported here since every stage imports this module, but few read a PDF.
-        from harness.sources.pdf.reader import read_pdf
+        from harness.sources.pdf import read_pdf
 
         pages = read_pdf(file, data, with_figures)
-    cleaned = clean([page.text for page in pages])
-    if not any(text.strip() for text in cleaned.texts):
+    texts, counts = clean([page.text for page in pages])
+    if not any(text.strip() for text in texts):
         raise InputError(f"{file}: the document has no text")
     name = _name(file)
-    numbered = zip(pages, cleaned.texts, strict=True)
+    numbered = zip(pages, texts, strict=True)
     seen: set[str] = set()
     clean_pages = tuple(
         Page(number, text, tuple(_figures(name, number, page, seen)) if with_figures else ())
         for number, (page, text) in enumerate(numbered, start=1)
     )
-    counts = Counter(cleaned.counts)
     for page in pages:
         counts.update(page.counts)
     counts["equal_figures_removed"] = sum(len(page.figures) for page in pages) - len(seen)
@@ -145,3 +157,51 @@ def _figures(document: str, number: int, page: RawPage, seen: set[str]) -> Itera
             figure.picture.sha256,
             figure.kind,
         )
+
+
+def clean(texts: Sequence[str]) -> tuple[list[str], Counter[str]]:
+    """Return the texts of one document's pages cleaned, and how often each change was made.
+
+    The changes are characters normalised to NFC, control characters and blanks removed, and words
+    joined.
+
+    >>> texts, counts = clean(["青嶼 燈 塔於 1931 年\\0 in 1931"])
+    >>> texts
+    ['青嶼燈塔於 1931 年 in 1931']
+    >>> counts["blanks_removed"], counts["controls_removed"]
+    (2, 1)
+    """
+    counts = Counter[str]()
+    visible = [_visible(text, counts) for text in texts]
+    known = Counter(word.lower() for text in visible for word in _WORD.findall(text))
+    return [_joined(text, known, counts) for text in visible], counts
+
+
+def _visible(text: str, counts: Counter[str]) -> str:
+    """Return the text in NFC, its kana in full width, without invisible characters."""
+    text = _LINE_BREAKS.sub("\n", text)
+    text, removed = _INVISIBLE.subn("", text)
+    composed = _HALF_WIDTH_KANA.sub(lambda kana: unicodedata.normalize("NFKC", kana[0]), text)
+    composed = unicodedata.normalize("NFC", composed)
+    changed = 0 if composed == text else (Counter(text) - Counter(composed)).total()
+    counts.update(controls_removed=removed, characters_normalised=changed)
+    return composed
+
+
+def _joined(text: str, known: Mapping[str, int], counts: Counter[str]) -> str:
+    """Return the text without blanks between Han, hyphens at line ends and superfluous space."""
+
+    def whole_word(word: re.Match[str]) -> str:
+        before, left, right = word.groups()
+        hyphenated, whole = f"{left}-{right}", left + right
+        usual = known[hyphenated.lower()] and not known[whole.lower()]
+        keeps_hyphen = usual or right[0].isupper() or "/" in before
+        return before + (hyphenated if keeps_hyphen else whole)
+
+    hyphens = text.count("\u00ad")
+    if hyphens:
+        text = _BROKEN_WORD.sub(whole_word, text).replace("\u00ad", "")
+    blanks = sum(len(gap) for gap in _GAP.findall(text))
+    lines = "\n".join(line.rstrip() for line in _GAP.sub("", text).split("\n"))
+    counts.update(blanks_removed=blanks, hyphens_resolved=hyphens)
+    return re.sub(r"\n{3,}", "\n\n", lines).strip("\n")

@@ -12,8 +12,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from harness.errors import ConfigError, InputError
-from harness.sources.documents import RawFigure, RawPage
-from harness.sources.pictures import decode, encode
+from harness.sources.documents import RawFigure, RawPage, decode, encode
 
 LARGEST_PICTURE = 50_000_000
 """Bytes of a picture's file."""

@@ -226,7 +226,11 @@ def build_passages(
     known = {**asdict(index), "documents": documents, "captions": with_text}
     given = {name: pick(known, name, "parameter of index contents") for name in index.needs}
     candidates = list(CONTENTS[index.contents](**given))
-    first = {passage.text: passage for passage in reversed(candidates) if _has_words(passage.text)}
+    first = {
+        passage.text: passage
+        for passage in reversed(candidates)
+        if any(map(str.isalnum, passage.text))
+    }
     passages = tuple(passage for passage in candidates if first.get(passage.text) is passage)
     if not passages:
         raise InputError("the corpus has no words to index")
@@ -259,10 +263,6 @@ def _check(index: Index, captioner: Captioner) -> None:
         raise ConfigError(
             f"index.contents={index.contents} needs captions; choose captioner=ocr or vision"
         )
-
-
-def _has_words(text: str) -> bool:
-    return any(char.isalnum() for char in text)
 
 
 def _numbers_cut(documents: Sequence[Document], passages: Sequence[Passage], overlap: int) -> int:

@@ -8,16 +8,16 @@ from harness.analysis.suspects import on_wrong_captions as resting_on
 from harness.config.paths import testset_folder
 from harness.config.schema import Report
 from harness.questions import (
+    CaptionGrade,
+    Gradebook,
     Subject,
     current_grades,
     grade_by_text,
     question_sha256,
-    read_caption_grades,
-    read_grades,
     read_testset,
     response_sha256,
 )
-from harness.records import Response
+from harness.records import Grade, Response
 from harness.store import Run
 from harness.systems import Provenance
 from harness.text import fold_name
@@ -26,7 +26,7 @@ from harness.text import fold_name
 def graders(settings: Report, runs: Sequence[Run]) -> tuple[str, ...]:
     """Return the names of those who graded answers of this test set, without the study's models."""
     refused = {fold_name(name) for name in model_names(runs, settings.judge.label)}
-    names = dict.fromkeys(grade.grader for grade in read_grades(grades_file(settings)))
+    names = dict.fromkeys(grade.grader for grade in answer_grades(settings).read())
     return tuple(name for name in names if fold_name(name) not in refused)
 
 
@@ -38,7 +38,7 @@ def human_grades(
     None where they could not tell.
     """
     asked = {q.id: question_sha256(q) for run in runs for q in read_testset(run.path).questions}
-    grades = current_grades(read_grades(grades_file(settings)), asked)
+    grades = current_grades(answer_grades(settings).read(), asked)
     by_text = grade_by_text(grades, model_names(runs, settings.judge.label))
     return {
         (run, row.question_id, row.repeat): by_text[key]
@@ -49,9 +49,9 @@ def human_grades(
     }
 
 
-def grades_file(settings: Report) -> Path:
-    """Return the path of the grades of the study's test set."""
-    return testset_folder(settings.study.testset) / "grades.jsonl"
+def answer_grades(settings: Report) -> Gradebook[Grade]:
+    """Return the grades of answers of the study's test set."""
+    return Gradebook(testset_folder(settings.study.testset) / "grades.jsonl", Grade)
 
 
 def model_names(runs: Sequence[Run], judge: str) -> frozenset[str]:
@@ -94,7 +94,7 @@ def on_wrong_captions(
         folder: The test set's, which holds `caption_grades.jsonl`.
         judge: Whose verdicts say which passage supports which claim.
     """
-    grades = read_caption_grades(folder / "caption_grades.jsonl")
+    grades = Gradebook(folder / "caption_grades.jsonl", CaptionGrade).read()
     verdicts = grade_by_text(grades, model_names(runs, judge)) if grades else {}
     found = {
         run.name: resting_on(run.responses(), run.verdicts(judge), wrong)

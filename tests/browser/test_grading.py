@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.questions import Gradebook, read_caption_grades, read_grades, response_sha256
+from harness.questions import CaptionGrade, Gradebook, response_sha256
 from harness.records import Grade
 from tests.browser.grading_fixtures import (
     Tab,
@@ -33,7 +33,7 @@ def test_ten_answers_by_keyboard_and_a_crash(browser: Any, tmp_path: Path) -> No
         first = at.text("answer")
         for key in "10-1":
             at.press(key)
-        assert [grade.grade for grade in read_grades(file)] == [1, 0, None, 1]
+        assert [grade.grade for grade in Gradebook(file, Grade).read()] == [1, 0, None, 1]
         at.press("u")
         at.press("s")
         at.page.keyboard.press("n")
@@ -46,7 +46,7 @@ def test_ten_answers_by_keyboard_and_a_crash(browser: Any, tmp_path: Path) -> No
         at.page.wait_for_selector("#failure:not([hidden])")
         assert "Not saved" in at.text("failure")
 
-    before = read_grades(file)
+    before = Gradebook(file, Grade).read()
     assert [(grade.grade, grade.note) for grade in before] == [
         (1, None), (0, None), (None, None), (0, "10s off"),
     ]  # fmt: skip
@@ -59,7 +59,7 @@ def test_ten_answers_by_keyboard_and_a_crash(browser: Any, tmp_path: Path) -> No
         assert at.text("count") == "10 of 12 graded"
         assert at.errors == []
         assert at.elsewhere == []
-    grades = read_grades(file)
+    grades = Gradebook(file, Grade).read()
     assert grades[:4] == before
     assert len({grade.question_id for grade in grades}) == 10
 
@@ -82,7 +82,7 @@ def test_a_held_key_and_a_shortcut_grade_nothing(browser: Any, tmp_path: Path) -
         at.page.keyboard.up("1")
         at.press("s")
 
-    (kept,) = read_grades(study.testset / "grades.jsonl")
+    (kept,) = Gradebook(study.testset / "grades.jsonl", Grade).read()
     assert (kept.grade, kept.note) == (1, "1010us")
 
 
@@ -98,7 +98,7 @@ def test_buttons_and_captions(browser: Any, tmp_path: Path) -> None:
         at.page.click("button[data-key='0']")
         at.page.wait_for_selector("#over:not([hidden])")
         assert at.errors == []
-    (kept,) = read_caption_grades(study.testset / "caption_grades.jsonl")
+    (kept,) = Gradebook(study.testset / "caption_grades.jsonl", CaptionGrade).read()
     assert kept.grade == 0
 
 

@@ -22,7 +22,6 @@ from harness.questions import (
     Gradebook,
     question_line,
     question_sha256,
-    read_grades,
     response_sha256,
 )
 from harness.records import Grade
@@ -77,7 +76,7 @@ def test_a_crash_loses_nothing(small: Small) -> None:
             ask(f"{link}answers/grade", {"ticket": item["ticket"], "grade": value})
         process.send_signal(signal.SIGKILL)
     file = small.testset / "grades.jsonl"
-    kept = read_grades(file)
+    kept = Gradebook(file, Grade).read()
     with file.open("ab") as stream:
         stream.write(b'{"question_id": "q1", "respon')
 
@@ -90,8 +89,8 @@ def test_a_crash_loses_nothing(small: Small) -> None:
         said = process.stdout.read()
 
     assert [grade.grade for grade in kept] == [1, 0]
-    assert read_grades(file)[:2] == kept
-    assert [grade.grade for grade in read_grades(file)] == [1, 0, None]
+    assert Gradebook(file, Grade).read()[:2] == kept
+    assert [grade.grade for grade in Gradebook(file, Grade).read()] == [1, 0, None]
     assert "answers: 3 of 4 graded by ann" in said
     assert "captions: 0 of 1 graded by ann" in said
     assert "next: python -m harness.report study=demo_baseline" in said
@@ -157,7 +156,7 @@ def test_a_spreadsheet_goes_out_and_comes_back(small: Small, command: Command) -
     done = command("grade", *small.words, f"read={sheet}")
 
     assert "1 new grades added to" in done.stdout
-    (kept,) = read_grades(small.testset / "grades.jsonl")
+    (kept,) = Gradebook(small.testset / "grades.jsonl", Grade).read()
     assert (kept.question_id, kept.grade, kept.grader) == ("q2", 1, "ann")
     assert "0 new grades" in command("grade", *small.words, f"read={sheet}").stdout
 
@@ -171,7 +170,7 @@ def test_a_grade_ends_with_the_question_it_was_given_by(
     text = sheet.read_text("utf-8-sig")
     sheet.write_text(text.replace("In 1931.,,", "In 1931.,1,"), "utf-8-sig", newline="")
     command("grade", *small.words, f"read={sheet}")
-    (kept,) = read_grades(small.testset / "grades.jsonl")
+    (kept,) = Gradebook(small.testset / "grades.jsonl", Grade).read()
     edited = [replace(q, reference="In 1930.") if q.id == "q2" else q for q in QUESTIONS]
     for run in small.runs:
         run.write_text("questions.jsonl", "".join(map(question_line, edited)))
@@ -185,7 +184,7 @@ def test_a_grade_ends_with_the_question_it_was_given_by(
     )
     rows = csv.DictReader(io.StringIO(sheet.read_text("utf-8-sig"), newline=""))
     assert {row["grade"] for row in rows} == {""}
-    assert read_grades(small.testset / "grades.jsonl") == [kept]
+    assert Gradebook(small.testset / "grades.jsonl", Grade).read() == [kept]
 
 
 def test_the_articles_table_gives_the_articles_counts(tmp_path: Path, command: Command) -> None:

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from harness.grade.grading_page import asset, site, words
+from harness.grade.server import asset, site, words
 from harness.render import LANGUAGES
 
 each_language = pytest.mark.parametrize("language", sorted(set(LANGUAGES.values())))
@@ -24,7 +24,7 @@ def test_every_language_says_the_same_things(language: str) -> None:
 @each_language
 def test_the_page_speaks_one_language(language: str) -> None:
     """The page is tagged with its language, and the study's texts with theirs."""
-    page = site(["answers", "captions"], language, "zh_hant")["/answers"].text
+    page = bytes(site(["answers", "captions"], language, "zh_hant")["/answers"].body).decode()
 
     assert f'<html lang="{language.replace("zh_hant", "zh-Hant")}">' in page
     assert 'id="answer" class="text" lang="zh-Hant"' in page
@@ -35,7 +35,7 @@ def test_one_kind_needs_no_choice() -> None:
     """Where there are no captions there is no link to them."""
     files = site(["answers"], "en", "en")
 
-    assert "captions" not in files["/"].text
+    assert b"captions" not in files["/"].body
     assert sorted(files) == ["/", "/answers", "/page.css", "/page.js"]
 
 

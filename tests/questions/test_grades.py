@@ -8,13 +8,12 @@ import pytest
 from harness.errors import InputError
 from harness.questions import (
     CaptionGrade,
+    Gradebook,
     current_grades,
     disputes,
     grade_by_text,
     latest_grades,
     question_sha256,
-    read_caption_grades,
-    read_grades,
 )
 from harness.records import Grade, Question
 
@@ -104,7 +103,7 @@ def test_a_torn_last_line_is_left_out(
     whole = {"question_id": "q1", "response_sha256": "a", "grade": 1, "grader": "ann"}
     file.write_bytes(json.dumps(whole).encode() + b"\n" + torn)
 
-    assert read_grades(file) == [Grade("q1", "a", 1, "ann")]
+    assert Gradebook(file, Grade).read() == [Grade("q1", "a", 1, "ann")]
     assert "the last line is incomplete" in caplog.text
 
 
@@ -114,7 +113,7 @@ def test_a_broken_line_in_the_middle_is_named(tmp_path: Path) -> None:
     file.write_text('{"question_id"\n{}\n', encoding="utf-8")
 
     with pytest.raises(InputError, match=r"jsonl:1: not a JSON object"):
-        read_grades(file)
+        Gradebook(file, Grade).read()
 
 
 def test_a_last_line_without_its_end_is_whole(tmp_path: Path) -> None:
@@ -125,7 +124,7 @@ def test_a_last_line_without_its_end_is_whole(tmp_path: Path) -> None:
         encoding="utf-8-sig",
     )
 
-    assert read_grades(file) == [Grade("q1", "a", None, "ann")]
+    assert Gradebook(file, Grade).read() == [Grade("q1", "a", None, "ann")]
 
 
 def test_captions_are_keyed_by_picture_and_text(tmp_path: Path) -> None:
@@ -134,5 +133,5 @@ def test_captions_are_keyed_by_picture_and_text(tmp_path: Path) -> None:
     row = {"image_sha256": "p", "caption_sha256": "c", "grade": 0, "grader": "ann"}
     file.write_text(json.dumps(row) + "\n", encoding="utf-8")
 
-    assert read_caption_grades(file) == [CaptionGrade("p", "c", 0, "ann")]
-    assert grade_by_text(read_caption_grades(file)) == {("p", "c"): 0}
+    assert Gradebook(file, CaptionGrade).read() == [CaptionGrade("p", "c", 0, "ann")]
+    assert grade_by_text(Gradebook(file, CaptionGrade).read()) == {("p", "c"): 0}

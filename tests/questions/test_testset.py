@@ -7,8 +7,8 @@ import pytest
 
 from harness.errors import InputError, UnknownNameError
 from harness.questions import (
+    Gradebook,
     question_line,
-    read_grades,
     read_testset,
     response_sha256,
     select,
@@ -178,8 +178,11 @@ def test_grades(tmp_path: Path) -> None:
     ]
     written(tmp_path, *rows, name="grades.jsonl")
 
-    assert read_grades(path) == [Grade("q1", key, 1, "ann"), Grade("q1", key, None, "bob")]
-    assert read_grades(tmp_path / "none.jsonl") == []
+    assert Gradebook(path, Grade).read() == [
+        Grade("q1", key, 1, "ann"),
+        Grade("q1", key, None, "bob"),
+    ]
+    assert Gradebook(tmp_path / "none.jsonl", Grade).read() == []
 
 
 def test_a_grade_is_zero_or_one(tmp_path: Path) -> None:
@@ -187,7 +190,7 @@ def test_a_grade_is_zero_or_one(tmp_path: Path) -> None:
     row = {"question_id": "q1", "response_sha256": "x", "grade": 2, "grader": "ann"}
 
     with pytest.raises(InputError, match="jsonl:1: 'grade' must be 1"):
-        read_grades(written(tmp_path, row, name="grades.jsonl"))
+        Gradebook(written(tmp_path, row, name="grades.jsonl"), Grade).read()
 
 
 def test_a_folder_without_questions_says_what_is_missing(tmp_path: Path) -> None:

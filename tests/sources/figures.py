@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from PIL import Image, ImageDraw, ImageFont
 
 from harness.llm import Calls
-from harness.sources import Caption, Captioner, Document, Figure, Page
-from harness.sources.documents import Box
-from harness.sources.pictures import encode
+from harness.sources import Caption, Captioner, Document, Figure
+from harness.sources.documents import Box, Page, encode
 
 
 def figure(id: str = "d#1.f1", image: Image.Image | None = None) -> Figure:

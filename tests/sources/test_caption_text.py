@@ -1,7 +1,7 @@
 import pytest
 
-from harness.sources.charts.caption_text import WORDINGS, Wording, caption_of
 from harness.sources.charts.chart import Axis, Chart
+from harness.sources.ocr import WORDINGS, Wording, caption_of
 
 SCALE = Axis("Percent", ("0", "5", "10"))
 

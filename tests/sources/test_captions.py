@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.llm import Calls
-from harness.sources import captions_of
+from harness.sources.captions import captions_of
 from tests.sources.figures import ScriptedCaptioner, figure
 
 

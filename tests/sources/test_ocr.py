@@ -5,7 +5,7 @@ from PIL import Image
 
 from harness.errors import ConfigError
 from harness.llm import Calls
-from harness.sources import OcrCaptioner
+from harness.sources.ocr import OcrCaptioner
 from tests.sources.figures import bar_chart, figure
 
 needs_ocr = pytest.mark.skipif(

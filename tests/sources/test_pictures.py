@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from harness.errors import InputError
-from harness.sources.pictures import LONGEST_SIDE, decode, encode
+from harness.sources.documents import LONGEST_SIDE, decode, encode
 
 
 def gradient(mode: str = "RGB", size: tuple[int, int] = (40, 20)) -> Image.Image:

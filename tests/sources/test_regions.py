@@ -1,8 +1,7 @@
 import pytest
 
 from harness.sources.documents import Box, around
-from harness.sources.pdf.drawings import Mark, MarkKind, Raster
-from harness.sources.pdf.figures import is_figure, regions
+from harness.sources.pdf.figures import Mark, MarkKind, is_figure, regions
 
 PAGE = Box(0, 0, 600, 800)
 
@@ -35,10 +34,8 @@ def test_drawing_needs_strokes_and_size(slants: int, size: float, expected: bool
 
 def test_image_needs_size() -> None:
     """A flag in the cell of a table does not make it a figure."""
-    raster = Raster(72, "")
-
-    assert is_figure([Mark(MarkKind.IMAGE, Box(0, 0, 100, 60), raster=raster)])
-    assert not is_figure([Mark(MarkKind.IMAGE, Box(0, 0, 15, 10), raster=raster)])
+    assert is_figure([Mark(MarkKind.IMAGE, Box(0, 0, 100, 60))])
+    assert not is_figure([Mark(MarkKind.IMAGE, Box(0, 0, 15, 10))])
 
 
 def test_regions_keep_apart_what_stands_apart() -> None:

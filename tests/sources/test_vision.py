@@ -4,8 +4,7 @@ import pytest
 
 from harness.errors import ConfigError
 from harness.llm import Calls
-from harness.sources import VisionCaptioner
-from harness.sources.vision import PROMPTS
+from harness.sources.vision import PROMPTS, VisionCaptioner
 from tests.sources.figures import figure
 from tests.stub_endpoint import Reply, StubEndpoint
 

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
+from statistics import median_high
 
 from harness.sources.documents import Box, around
 from harness.text import WITHOUT_BLANKS
@@ -152,12 +153,6 @@ def joined(texts: Iterable[str]) -> str:
     return whole
 
 
-def middle(numbers: Iterable[float]) -> float:
-    """Return the median of some numbers; of an even count, the upper of the two in the middle."""
-    order = sorted(numbers)
-    return order[len(order) // 2]
-
-
 FEWEST_ON_AXIS = 3
 FEWEST_UNEVEN = 4
 """Numbers that grow upwards in a column and form an axis, though not on a linear scale."""
@@ -224,7 +219,7 @@ def evenly_apart(ticks: Sequence[Word], place: Callable[[Word], float]) -> list[
 def is_beside(word: Word, column: Sequence[Word]) -> bool:
     """Tell whether a word is close to the left of a vertical axis, like its title."""
     axis = around(tick.box for tick in column)
-    letter = middle(tick.box.height for tick in column)
+    letter = median_high(tick.box.height for tick in column)
     return 0 <= axis.left - word.box.right <= 2 * letter and axis.bottom <= word.y <= axis.top
 
 
@@ -328,7 +323,7 @@ def read_chart(found: Iterable[Word]) -> Chart:
     words = [part for word in found for part in split(word)]
     if not words:
         return Chart((), (), None, (), ())
-    letter = middle(word.letter for word in words)
+    letter = median_high(word.letter for word in words)
     sheet = around(word.box for word in words)
     sideways = [word for word in words if word.is_sideways]
     level = without(words, sideways)
@@ -380,13 +375,11 @@ def _row_names(level: Sequence[Word], letter: float) -> list[Word]:
         if len(group) >= FEWEST_ON_AXIS and 2 * len(right) > len(numbers):
             best = max(best, group, key=len)
     best.sort(key=lambda w: -w.y)
-    while len(best) > 2 and best[0].y - best[1].y < TIGHT * _usual_gap(best):
+    while len(best) > 2 and best[0].y - best[1].y < TIGHT * median_high(
+        a.y - b.y for a, b in pairwise(best)
+    ):
         del best[0]
     return best
-
-
-def _usual_gap(names: Sequence[Word]) -> float:
-    return middle(a.y - b.y for a, b in pairwise(names))
 
 
 def _feet(level: Sequence[Word], letter: float, sheet: Box, has_ticks: bool) -> list[Word]:
@@ -404,7 +397,7 @@ def _feet(level: Sequence[Word], letter: float, sheet: Box, has_ticks: bool) -> 
             and across >= ACROSS * sheet.width
             and (
                 all(word.is_label for word in labels)
-                or (has_numbers and max(gaps) <= LARGEST_GAP * middle(gaps))
+                or (has_numbers and max(gaps) <= LARGEST_GAP * median_high(gaps))
             )
         ):
             return labels
@@ -430,7 +423,7 @@ def _paired(
     gaps = [place(b) - place(a) for a, b in pairwise(order)]
     if not gaps or len(values) < FEWEST_VALUES:
         return []
-    reach = middle(gaps) / 2
+    reach = median_high(gaps) / 2
     values_of: dict[int, list[Word]] = {}
     for value in values:
         nearest = min(range(len(order)), key=lambda i: abs(place(order[i]) - place(value)))

@@ -1,15 +1,36 @@
-"""The figures of a PDF page: which marks form a picture or chart, rendered as a reader sees it."""
+"""The figures of a PDF page: its marks, which of them form a picture or chart, and its rendering.
+
+Marks are read from pdfium's list of page objects, in page coordinates. A figure is rendered as a
+reader sees it.
+"""
 
 import ctypes
+import hashlib
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
 from typing import Any
 
-from harness.sources.documents import Box, RawFigure, around
-from harness.sources.pdf.drawings import Mark, MarkKind, marks_of
+from harness.sources.documents import (
+    LONGEST_SIDE,
+    MOST_PIXELS,
+    Box,
+    Picture,
+    RawFigure,
+    around,
+    encode,
+)
 from harness.sources.pdf.text_lines import Span
-from harness.sources.pictures import LONGEST_SIDE, MOST_PIXELS, Picture, encode
 
+RULE_THICKNESS = 2.5
+"""Points: a thinner rectangle is a line."""
+SLANT = 0.5
+"""Points along both axes from which on a stroke counts as slanted."""
+MOST_SEGMENTS = 200_000
+"""Maximum of a page's paths that are read; a map with more is recognised by these."""
+WHITE = (255, 255, 255)
 CELL = 5.0
 """Points: marks less than about two cells apart belong to one region."""
 MOST_CELLS = 400
@@ -44,6 +65,37 @@ TITLE = re.compile(
     r"\W*(fig(ure)?|chart|graph)\b|\W*[圖图図]\s*\w|\W*第.{1,12}[圖图図]", re.IGNORECASE
 )
 
+Point = tuple[float, float]
+
+
+class MarkKind(Enum):
+    """What a mark on a page is."""
+
+    RULE = "rule"
+    PLATE = "plate"
+    """A filled or outlined rectangle: a bar, a table cell, a frame, a panel."""
+    SHAPE = "shape"
+    """Anything with a curve or a slanted stroke."""
+    IMAGE = "image"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One thing drawn on a page."""
+
+    kind: MarkKind
+    box: Box
+    slants: int = 0
+    """Curved or slanted strokes."""
+    dpi: float = 0.0
+    """Of an image: pixels per inch, as it is placed on the page."""
+    sha256: str = ""
+    """Of an image's data in the file: equal for equal images, wherever they are placed."""
+
+
+class OversizedError(Exception):
+    """The page has an image that is too large to decode."""
+
 
 def figures_of(page: Any, spans: Sequence[Span]) -> list[RawFigure]:
     """Return the figures of a pypdfium2 page, from top to bottom.
@@ -65,8 +117,8 @@ def figures_of(page: Any, spans: Sequence[Span]) -> list[RawFigure]:
     groups = regions(_foreground(marks, sheet, has_text), sheet)
     for group in sorted(groups, key=_from_the_top):
         image = _only_image(group)
-        if image is not None and image.raster is not None:
-            box, kind, dpi, content = image.box, "image", image.raster.dpi, image.raster.sha256
+        if image is not None:
+            box, kind, dpi, content = image.box, "image", image.dpi, image.sha256
         else:
             box, kind, dpi, content = around(m.box for m in group), "drawing", DRAWING_DPI, ""
         box = box.clipped(sheet)
@@ -177,16 +229,17 @@ def regions(marks: Sequence[Mark], page: Box) -> list[list[Mark]]:
     [2, 1]
     """
     import numpy as np
+    from scipy.ndimage import label
 
     cell = max(CELL, page.width / MOST_CELLS, page.height / MOST_CELLS)
     inked = np.zeros((int(page.height / cell) + 1, int(page.width / cell) + 1), dtype=bool)
     spans = [_cells(mark.box, page, cell, *inked.shape) for mark in marks]
     for span in spans:
         inked[span] = True
-    labels = _components(inked.tolist())
+    labels, _ = label(inked, structure=np.ones((3, 3)))  # diagonals connect too
     groups: dict[int, list[Mark]] = {}
-    for mark, (across_rows, across_columns) in zip(marks, spans, strict=True):
-        groups.setdefault(labels[across_rows.start][across_columns.start], []).append(mark)
+    for mark, (rows, columns) in zip(marks, spans, strict=True):
+        groups.setdefault(int(labels[rows.start, columns.start]), []).append(mark)
     return list(groups.values())
 
 
@@ -243,22 +296,144 @@ def _cells(box: Box, page: Box, cell: float, rows: int, columns: int) -> tuple[s
     )
 
 
-def _components(inked: list[list[bool]]) -> list[list[int]]:
-    """Number the connected parts of a grid, diagonals included; 0 where nothing is inked."""
-    labels = [[0] * len(row) for row in inked]
-    count = 0
-    for y, row in enumerate(inked):
-        for x, ink in enumerate(row):
-            if not ink or labels[y][x]:
-                continue
-            count += 1
-            labels[y][x] = count
-            stack = [(y, x)]
-            while stack:
-                at, column = stack.pop()
-                for i in range(max(at - 1, 0), min(at + 2, len(inked))):
-                    for j in range(max(column - 1, 0), min(column + 2, len(row))):
-                        if inked[i][j] and not labels[i][j]:
-                            labels[i][j] = count
-                            stack.append((i, j))
-    return labels
+def marks_of(page: Any, most_pixels: int) -> list[Mark]:
+    """Return the visible marks of a pypdfium2 page, those outside of it included.
+
+    Raises:
+        OversizedError: an image declares more than `most_pixels`.
+    """
+    import pypdfium2.raw as pdfium
+    from pypdfium2 import PdfiumError
+
+    kinds = [pdfium.FPDF_PAGEOBJ_PATH, pdfium.FPDF_PAGEOBJ_IMAGE, pdfium.FPDF_PAGEOBJ_SHADING]
+    marks: list[Mark] = []
+    drawn: Iterable[Mark]
+    left = MOST_SEGMENTS
+    for thing in page.get_objects(filter=kinds):
+        try:
+            bounds = Box(*thing.get_bounds())
+        except PdfiumError:
+            continue
+        matrices = _containers(thing)
+        clip = _clip(thing)
+        if thing.type == pdfium.FPDF_PAGEOBJ_PATH:
+            left -= pdfium.FPDFPath_CountSegments(thing)
+            drawn = _strokes(thing) if left > 0 and _is_visible(thing) else ()
+        else:
+            drawn = (Mark(MarkKind.PLATE, bounds),)
+            if thing.type == pdfium.FPDF_PAGEOBJ_IMAGE:
+                drawn = (_image(thing, bounds, matrices, most_pixels),)
+        marks += _placed(drawn, clip, matrices)
+    return marks
+
+
+def _image(image: Any, bounds: Box, matrices: list[Any], most_pixels: int) -> Mark:
+    width, height = image.get_px_size()
+    if width * height > most_pixels:
+        raise OversizedError
+    placed = _transformed(bounds, matrices)
+    longer = max(placed.width, placed.height)
+    dpi = max(width, height) / longer * 72 if longer > 0 else 0.0
+    content = hashlib.sha256(bytes(image.get_data())).hexdigest()
+    return Mark(MarkKind.IMAGE, bounds, dpi=dpi, sha256=content)
+
+
+def _placed(drawn: Iterable[Mark], clip: Box | None, matrices: list[Any]) -> Iterator[Mark]:
+    """Yield the marks clipped, and moved from their form to the page."""
+    for mark in drawn:
+        box = mark.box if clip is None else mark.box.clipped(clip)
+        placed = _transformed(box, matrices)
+        if box.has_extent and math.isfinite(placed.area):
+            yield replace(mark, box=placed)
+
+
+def _transformed(box: Box, matrices: list[Any]) -> Box:
+    corners = [(x, y) for x in (box.left, box.right) for y in (box.bottom, box.top)]
+    return _bounds([_moved(corner, matrices) for corner in corners])
+
+
+def _containers(thing: Any) -> list[Any]:
+    """Return the matrices of the forms that contain a page object, innermost first."""
+    matrices = []
+    while (thing := thing.container) is not None:
+        matrices.append(thing.get_matrix())
+    return matrices
+
+
+def _moved(point: Point, matrices: Iterable[Any]) -> Point:
+    x, y = point
+    for m in matrices:
+        x, y = m.a * x + m.c * y + m.e, m.b * x + m.d * y + m.f
+    return x, y
+
+
+def _bounds(points: list[Point]) -> Box:
+    xs, ys = zip(*points, strict=True)
+    return Box(min(xs), min(ys), max(xs), max(ys))
+
+
+def _clip(thing: Any) -> Box | None:
+    """Return the bounds of the area inside the clip paths of a page object, if it has any."""
+    import pypdfium2.raw as pdfium
+
+    path = pdfium.FPDFPageObj_GetClipPath(thing)
+    clip: Box | None = None
+    for i in range(max(pdfium.FPDFClipPath_CountPaths(path), 0) if path else 0):
+        segments = range(max(pdfium.FPDFClipPath_CountPathSegments(path, i), 0))
+        points = [_point(pdfium.FPDFClipPath_GetPathSegment(path, i, j)) for j in segments]
+        if points:
+            bounds = _bounds(points)
+            clip = bounds if clip is None else clip.clipped(bounds)
+    return clip
+
+
+def _is_visible(path: Any) -> bool:
+    """Tell whether a path is drawn at all; a white rectangle without an outline is not."""
+    import pypdfium2.raw as pdfium
+
+    fill, stroke = ctypes.c_int(), ctypes.c_int()
+    pdfium.FPDFPath_GetDrawMode(path, fill, stroke)
+    if stroke.value or not fill.value:
+        return bool(stroke.value)
+    red, green, blue, alpha = (ctypes.c_uint() for _ in range(4))
+    pdfium.FPDFPageObj_GetFillColor(path, red, green, blue, alpha)
+    return (red.value, green.value, blue.value) != WHITE and alpha.value > 0
+
+
+def _strokes(path: Any) -> Iterator[Mark]:
+    """Yield a mark for each part of a path that is drawn without lifting the pen."""
+    import pypdfium2.raw as pdfium
+
+    matrices = [path.get_matrix()]
+    points: list[Point] = []
+    slants = curves = 0
+    for i in range(pdfium.FPDFPath_CountSegments(path)):
+        segment = pdfium.FPDFPath_GetPathSegment(path, i)
+        kind = pdfium.FPDFPathSegment_GetType(segment)
+        point = _moved(_point(segment), matrices)
+        if kind == pdfium.FPDF_SEGMENT_MOVETO:
+            yield from _mark(points, slants + curves // 3)
+            points, slants, curves = [], 0, 0
+        elif kind == pdfium.FPDF_SEGMENT_BEZIERTO:
+            curves += 1
+        elif points:
+            across, up = (abs(a - b) for a, b in zip(point, points[-1], strict=True))
+            slants += across > SLANT and up > SLANT
+        points.append(point)
+    yield from _mark(points, slants + curves // 3)
+
+
+def _mark(points: list[Point], slants: int) -> Iterator[Mark]:
+    if len(points) < 2:
+        return
+    box = _bounds(points)
+    thin = min(box.width, box.height) <= RULE_THICKNESS
+    yield Mark(MarkKind.SHAPE if slants else MarkKind.RULE if thin else MarkKind.PLATE, box, slants)
+
+
+def _point(segment: Any) -> Point:
+    import pypdfium2.raw as pdfium
+
+    x, y = ctypes.c_float(), ctypes.c_float()
+    pdfium.FPDFPathSegment_GetPoint(segment, x, y)
+    return x.value, y.value

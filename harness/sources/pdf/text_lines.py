@@ -49,15 +49,6 @@ class TextLine:
         return "".join(span.text for span in self.spans)
 
 
-@dataclass(frozen=True, slots=True)
-class Flow:
-    """Text in which a line break is the end of a paragraph, a title or a row."""
-
-    text: str
-    joined: int
-    """Line breaks inside of paragraphs that were removed."""
-
-
 def lines_of(textpage: Any) -> list[TextLine]:
     """Return the lines of a pypdfium2 text page, in the order of the file.
 
@@ -131,11 +122,11 @@ def _decoded(codes: Sequence[int]) -> str:
     return units.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
-def flow(lines: Sequence[TextLine]) -> Flow:
-    """Return the text with the lines of each paragraph joined.
+def flow(lines: Sequence[TextLine]) -> tuple[str, int]:
+    """Return the text with the lines of each paragraph joined, and how many line breaks that took.
 
     Two lines are joined without a blank between Han or kana, else with one. Titles, list items and
-    the rows of a table stay on separate lines.
+    the rows of a table stay on separate lines, so a line break ends a paragraph, a title or a row.
     """
     pieces = [BLANKS.sub(" ", line.text).strip() for line in lines]
     spaced = _is_spaced("\n".join(pieces))
@@ -147,7 +138,7 @@ def flow(lines: Sequence[TextLine]) -> Flow:
             text += _seam(text[-1:], piece[:1], spaced) + piece
         else:
             text += "\n" + piece
-    return Flow(text, joined)
+    return text, joined
 
 
 def _seam(last: str, first: str, spaced: bool) -> str:
