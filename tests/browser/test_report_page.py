@@ -17,9 +17,12 @@ AXE = Path(__file__).parents[1] / "data" / "axe" / "axe.min.js"
 SERIOUS = ("serious", "critical")
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-pytestmark = pytest.mark.skipif(
-    not Path(CHROMIUM).exists(), reason=f"{CHROMIUM} is not installed: apt-get install chromium"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not Path(CHROMIUM).exists(), reason=f"{CHROMIUM} is not installed: apt-get install chromium"
+    ),
+]
 
 
 @pytest.fixture(scope="module")

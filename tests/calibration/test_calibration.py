@@ -13,6 +13,8 @@ from types import ModuleType
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 CELLS, STUDIES, CREDITED, TRUST = 300, 40, 24, 150
 """Trials of each part; `--quick` makes 2,000, 150, 100 and 400."""
 

@@ -14,6 +14,8 @@ from harness.llm import E5
 from tests.conftest import Command, Done, Study
 from tests.stub_endpoint import Received, Reply, StubEndpoint
 
+pytestmark = pytest.mark.slow
+
 
 def answers(study: Study, root: str) -> list[tuple[str, list[dict[str, Any]], str]]:
     """Question, passages and answer of the one run below the root."""

@@ -23,6 +23,7 @@ def facts(run: Path) -> dict[str, object]:
     return content
 
 
+@pytest.mark.slow
 def test_a_run_is_a_folder(shell: Command, study: Study) -> None:
     """One command gives the answers and, last, what made them."""
     done = shell("collect", "variant=text_k4", *study.words)
@@ -179,6 +180,7 @@ def test_the_corpus_recorded_is_the_one_indexed(command: Command, study: Study) 
     assert list(facts(study.run("text_k4-index.chunk_size-40"))["corpus"]) == ["other.md"]  # type: ignore[call-overload]
 
 
+@pytest.mark.slow
 def test_two_builds_from_nothing_are_equal(shell: Command, study: Study) -> None:
     """Everything but the measured seconds repeats itself, in a new cache and a new process."""
     frames = []
@@ -321,6 +323,7 @@ def test_a_sweep_that_was_interrupted(command: Command, study: Study) -> None:
         assert set(pd.read_parquet(run / "responses.parquet")["k_requested"]) == {k}
 
 
+@pytest.mark.slow
 def test_two_collects_at_once(study: Study) -> None:
     """Simultaneous collections of two variants give two complete runs; of one variant, one."""
     processes = [

@@ -149,6 +149,7 @@ def test_limit_then_everything_asks_nothing_twice(command: Command, study: Study
         assert len(stub.received) == 3
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on(study: Study) -> None:
     """kill -9 loses at most the requests in flight."""
 

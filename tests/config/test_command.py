@@ -32,6 +32,7 @@ def started(*words: str) -> "subprocess.Popen[str]":
     )
 
 
+@pytest.mark.slow
 def test_an_interrupted_collection_says_how_to_resume(study: Study) -> None:
     """Ctrl-C waits for the requests in flight, then ends with one line and exit code 130."""
     running: list[subprocess.Popen[str]] = []

@@ -54,6 +54,7 @@ def tables(root: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kill -9 is POSIX")
+@pytest.mark.slow
 def test_killed_and_run_again(command: Command, study: Callable[[str], Path]) -> None:
     """After kill -9 only the two calls in flight are asked again, and the tables are the same."""
     answered = 5
@@ -79,6 +80,7 @@ def test_killed_and_run_again(command: Command, study: Callable[[str], Path]) ->
     assert len(tables(whole)) == 3 * len(RUNS)
 
 
+@pytest.mark.slow
 def test_two_at_once(command: Command, study: Callable[[str], Path]) -> None:
     """Two processes on one study may send a call twice, and write the same tables."""
     with StubEndpoint(in_good_faith, latency=0.05) as stub:

@@ -68,6 +68,7 @@ def ask(link: str, body: dict[str, Any] | None = None) -> Any:
         return json.load(reply)
 
 
+@pytest.mark.slow
 def test_a_crash_loses_nothing(small: Small) -> None:
     """A killed page resumes where it stopped, also after an incomplete line."""
     with page(small.words) as (link, process):

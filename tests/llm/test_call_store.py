@@ -126,6 +126,7 @@ def test_many_threads(calls: Calls) -> None:
     assert calls.remembered == 200
 
 
+@pytest.mark.slow
 def test_several_processes_at_once(tmp_path: Path) -> None:
     """Three processes that open the same new store at the same time all write to it."""
     program = (

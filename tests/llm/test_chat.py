@@ -230,6 +230,7 @@ def start(tmp_path: Path, stub: StubEndpoint, requests: int) -> subprocess.Popen
     return subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 def test_second_process_sends_nothing(tmp_path: Path) -> None:
     """The next process finds the calls of the one before in the cache."""
     with StubEndpoint(echo) as stub:
@@ -239,6 +240,7 @@ def test_second_process_sends_nothing(tmp_path: Path) -> None:
     assert len(stub.chats) == 5
 
 
+@pytest.mark.slow
 def test_two_processes_at_once_share_the_cache(tmp_path: Path) -> None:
     """Two processes with the same forty calls may send one twice, and cache each once."""
     with StubEndpoint(echo, latency=0.05) as stub:
@@ -252,6 +254,7 @@ def test_two_processes_at_once_share_the_cache(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="SIGKILL is POSIX")
+@pytest.mark.slow
 def test_killed_process_loses_only_what_was_in_flight(tmp_path: Path) -> None:
     """After kill -9 half way, the rerun sends the calls that were not answered, and no more."""
     half_way = threading.Event()

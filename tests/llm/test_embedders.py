@@ -196,6 +196,7 @@ def test_unreadable_characters_are_removed(text: str, expected: str) -> None:
     assert embeddable(text) == expected
 
 
+@pytest.mark.slow
 def test_e5_reads_beyond_a_nul(calls: Calls) -> None:
     """Text after a NUL counts: the package alone would drop it."""
     vectors = E5().embed(["a", "a\x00b", "a b"], Role.PASSAGE, calls)
@@ -204,6 +205,7 @@ def test_e5_reads_beyond_a_nul(calls: Calls) -> None:
     np.testing.assert_array_equal(vectors[1], vectors[2])
 
 
+@pytest.mark.slow
 def test_e5_is_the_same_alone_and_in_a_batch(tmp_path: Path) -> None:
     """A text's vector does not depend, to the bit, on what it is embedded with."""
     texts = ["燈塔高27公尺", "The lighthouse is high", "霧日最多為四月"]
@@ -213,6 +215,7 @@ def test_e5_is_the_same_alone_and_in_a_batch(tmp_path: Path) -> None:
     np.testing.assert_array_equal(together, np.array(alone))
 
 
+@pytest.mark.slow
 def test_e5_tells_questions_from_passages(calls: Calls) -> None:
     """The two forms of one text have two vectors, both of length one."""
     query = E5().embed(["lighthouse"], Role.QUERY, calls)[0]

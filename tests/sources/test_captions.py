@@ -102,6 +102,7 @@ def _caption_all(folder: Path) -> list[str]:
     return [c.text for c in captions_of(figures, ScriptedCaptioner(), Calls(None), folder)]
 
 
+@pytest.mark.slow
 def test_two_processes_share_a_cache(tmp_path: Path) -> None:
     """Two processes that write at the same time do not damage a file."""
     with multiprocessing.get_context("spawn").Pool(2) as pool:

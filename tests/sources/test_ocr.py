@@ -8,6 +8,8 @@ from harness.llm import Calls
 from harness.sources.ocr import OcrCaptioner
 from tests.sources.figures import bar_chart, figure
 
+pytestmark = pytest.mark.slow
+
 needs_ocr = pytest.mark.skipif(
     importlib.util.find_spec("rapidocr") is None, reason="rapidocr is not installed: [ocr]"
 )

@@ -221,6 +221,7 @@ print(hashlib.sha256(repr(content).encode()).hexdigest())
 """
 
 
+@pytest.mark.slow
 def test_passages_do_not_depend_on_the_process(tmp_path: Path) -> None:
     """Two processes with different hash seeds give the same ids, texts and pictures."""
     corpus = str(ROOT / "testsets" / "census" / "documents")

@@ -158,6 +158,7 @@ def test_beyond_the_exact_size_the_graph_is_ranked_alike(
     assert [p.id for p in index.nearest(vector_of("射程"), 3)] == [p.id for p in exact]
 
 
+@pytest.mark.slow
 def test_fingerprints_do_not_depend_on_the_process(tmp_path: Path) -> None:
     """Python's salted hash() plays no part: three processes agree."""
     script = (

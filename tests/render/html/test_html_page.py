@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -292,6 +291,7 @@ def test_findings_of_the_article_lead_to_their_evidence(
     assert re.search(r'<a href="#right_wrong"><bdi>4 of 8 questions are informative', page)
 
 
+@pytest.mark.slow
 def test_long_studies_stay_small() -> None:
     """A hundred questions under twelve variants stay under 10 MB, with other passages in each."""
     study = shown(
@@ -301,12 +301,10 @@ def test_long_studies_stay_small() -> None:
         passage=lambda run, question: f"{run}{question}的燈塔高二十七公尺。" * 35,
         passages=6,
     )
-    start = time.perf_counter()
 
     page = study.page()
 
     assert len(page.encode()) < 10_000_000
-    assert time.perf_counter() - start < 60
     assert "Passages are cut to" in page
 
 
