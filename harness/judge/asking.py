@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from harness.errors import BudgetError, ContextOverflowError, EndpointError
-from harness.judge.jobs import JobAnswer
+from harness.judge.contract import JobAnswer
 from harness.judge.reply import UnreadableReply
 from harness.llm import Calls, Chat, Completion, Message, Outcome, Request
 from harness.records import Status

@@ -14,7 +14,7 @@ from harness.analysis.statistics.intervals import wilson_interval
 from harness.errors import ContextOverflowError, EndpointError
 from harness.judge.chat_judge import ChatJudge
 from harness.judge.checks import CheckKind
-from harness.judge.jobs import Job
+from harness.judge.contract import Job
 from harness.judge.prompt import language
 from harness.llm import Calls, Chat, Message, OpenAIChat, RemoteChat, Request
 from harness.records import Label, Status
