@@ -52,10 +52,6 @@ class JobAnswer:
     call: str | None = None
     """Key of the model call."""
 
-    def reason(self, item: int) -> str | None:
-        """Return the reason given for an item, if any."""
-        return self.reasons[item] if item < len(self.reasons) else None
-
 
 Plans = dict[tuple[int, str], tuple[Job, ...] | JobAnswer]
 """Index of the case and name of the check -> its jobs, or the answer where nothing is to ask."""
@@ -175,7 +171,7 @@ class Judge:
             [
                 row
                 for check in wanted
-                for row in self._rows(check, case, plans[i, check.name], found)
+                for row in verdict_rows(self.label, case, check, plans[i, check.name], found)
             ]
             for i, case in enumerate(cases)
         ]
@@ -220,17 +216,6 @@ class Judge:
                 on_done(next(done), len(found) + len(new))
 
         found.update(zip(new, self.answer(new, calls, tick), strict=True))
-
-    def _rows(
-        self,
-        check: Check,
-        case: Case,
-        plan: tuple[Job, ...] | JobAnswer,
-        found: Mapping[Job, JobAnswer],
-    ) -> list[Verdict]:
-        if isinstance(plan, JobAnswer):
-            return verdict_rows(self.label, case, check, (), (plan,))
-        return verdict_rows(self.label, case, check, plan, [found[job] for job in plan])
 
 
 def jobs_of(plans: Plans) -> list[Job]:
@@ -317,57 +302,40 @@ def _nothing_in(job: Job, why: str) -> JobAnswer:
 
 
 def verdict_rows(
-    judge: str, case: Case, check: Check, jobs: Sequence[Job], answers: Sequence[JobAnswer]
+    judge: str,
+    case: Case,
+    check: Check,
+    plan: tuple[Job, ...] | JobAnswer,
+    found: Mapping[Job, JobAnswer],
 ) -> list[Verdict]:
     """Return the rows of one check on one case, from the answers to its jobs.
 
     A check that failed in all its jobs is one row with item -1; where some succeeded, each
     label that is missing has a row that says why.
     """
+    about = (judge, case.question_id, case.repeat, check.name)
+    answers = [plan] if isinstance(plan, JobAnswer) else [found[job] for job in plan]
     failed = [answer for answer in answers if answer.error is not None and not answer.labels]
-    if len(failed) == len(answers):
-        return [_whole(judge, case, check, failed[0])]
+    if isinstance(plan, JobAnswer) or len(failed) == len(answers):
+        first = failed[0]
+        return [Verdict(*about, -1, reason=first.note, error=first.error, call=first.call)]
+    entails = check.kind is CheckKind.ENTAILMENT
     rows: list[Verdict] = []
-    for place, (job, answer) in enumerate(zip(jobs, answers, strict=True)):
+    for place, (job, answer) in enumerate(zip(plan, answers, strict=True)):
         size = len(answer.texts) if check.kind is CheckKind.CLAIMS else job.labels
-        entails = check.kind is CheckKind.ENTAILMENT
-        first = 0 if entails else place
-        against = place if entails and check.of == "passages" else -1
-        for index in range(size):
-            rows.append(
-                Verdict(
-                    judge=judge,
-                    question_id=case.question_id,
-                    repeat=case.repeat,
-                    check=check.name,
-                    item=first + index,
-                    against=against,
-                    text=_text(check, job, answer, index),
-                    label=answer.labels[index] if answer.labels else None,
-                    similarity=answer.similarity,
-                    reason=answer.reason(index) or answer.note,
-                    error=answer.error,
-                    call=answer.call,
-                )
+        texts, reasons = job.items if entails else answer.texts, answer.reasons
+        rows += [
+            Verdict(
+                *about,
+                item=index if entails else place + index,
+                against=place if entails and check.of == "passages" else -1,
+                text=texts[index] if index < len(texts) else None,
+                label=answer.labels[index] if answer.labels else None,
+                similarity=answer.similarity,
+                reason=(reasons[index] if index < len(reasons) else None) or answer.note,
+                error=answer.error,
+                call=answer.call,
             )
-    return rows or [_whole(judge, case, check, JobAnswer(error=NOTHING[check.name]))]
-
-
-def _whole(judge: str, case: Case, check: Check, answer: JobAnswer) -> Verdict:
-    """Return the single row of a check without labels."""
-    return Verdict(
-        judge=judge,
-        question_id=case.question_id,
-        repeat=case.repeat,
-        check=check.name,
-        item=-1,
-        reason=answer.note,
-        error=answer.error,
-        call=answer.call,
-    )
-
-
-def _text(check: Check, job: Job, answer: JobAnswer, index: int) -> str | None:
-    if check.kind is CheckKind.ENTAILMENT:
-        return job.items[index]
-    return answer.texts[index] if index < len(answer.texts) else None
+            for index in range(size)
+        ]
+    return rows or [Verdict(*about, -1, error=NOTHING[check.name])]
