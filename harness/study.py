@@ -22,8 +22,7 @@ def main(settings: "StudyRun", how: "Composition") -> None:
     from harness.config.command import progress
     from harness.config.composition import compose
     from harness.errors import ConfigError, pick
-    from harness.evaluate.evaluation import evaluate
-    from harness.evaluate.request import read_request
+    from harness.evaluate.evaluation import evaluate, read_request
     from harness.evaluate.summary import check_unread, summary
     from harness.render import LANGUAGES
     from harness.report.writing import report

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from harness.config.command import WIDTH, wrapped
 from harness.config.paths import study_path, user_path
 from harness.config.schema import Evaluate
-from harness.evaluate.request import EvaluationRequest, read_request, responses_to_score
+from harness.evaluate.evaluation import EvaluationRequest, read_request, responses_to_score
 from harness.judge import ChatJudge, PlannedCall, checks_for
 from harness.llm import Calls, Price, Remote, Usual
 from harness.metrics import METRICS
@@ -35,40 +35,33 @@ class CallTotals:
         return self.calls - self.cached
 
 
-@dataclass(frozen=True, slots=True)
-class Bill:
-    """The model calls that an evaluation would make."""
-
-    rows: tuple[tuple[str, str, CallTotals], ...]
-    """Run, metric, and the calls that this metric alone needs on this run."""
-    total: CallTotals
-    """Over all of them, which is less than their sum: metrics share checks, runs share texts."""
-
-
 def print_bill(settings: Evaluate) -> None:
     """Print the calls that would be made, what they would cost and how long they would take."""
     from rich.console import Console
     from rich.table import Table
 
-    bill = estimate(settings)
-    if not bill.total.calls:
+    rows, total = estimate(settings)
+    if not total.calls:
         print(f"judge {settings.judge.label} calls no model: nothing to send, nothing to pay")
         return
     table = Table("run", "metric", box=None, pad_edge=False)
     for heading in ("calls", "cached", "to send", "prompt tokens", "reply tokens"):
         table.add_column(heading, justify="right")
-    for run, metric, totals in bill.rows:
+    for run, metric, totals in rows:
         table.add_row(run, metric, *columns(totals))
-    table.add_row("all", "identical calls once", *columns(bill.total), style="bold")
+    table.add_row("all", "identical calls once", *columns(total), style="bold")
     console = Console()
     if not console.is_terminal:
         console.width = WIDTH
     console.print(table)
-    print("\n".join(map(wrapped, notes(settings, bill.total))))
+    print("\n".join(map(wrapped, notes(settings, total))))
 
 
-def estimate(settings: Evaluate) -> Bill:
-    """Return the bill of an evaluation, without making a call."""
+def estimate(settings: Evaluate) -> tuple[list[tuple[str, str, CallTotals]], CallTotals]:
+    """Return what each metric alone needs on each run, and the total, without making a call.
+
+    The total is less than the sum of the rows: metrics share checks, and runs share texts.
+    """
     request = read_request(settings.metrics)
     runs = chosen_runs(study_path(settings), settings.runs)
     answered = [row for run in runs for row in responses_to_score(run, settings) if not row.failed]
@@ -84,7 +77,7 @@ def estimate(settings: Evaluate) -> Bill:
         for run, found in by_run.items()
         for metric, checks in checks_by_metric(request).items()
     ]
-    return Bill(tuple(rows), call_totals(one for found in by_run.values() for one in found))
+    return rows, call_totals(one for found in by_run.values() for one in found)
 
 
 def checks_by_metric(request: EvaluationRequest) -> dict[str, tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""An evaluation: a judge's verdicts on what runs answered, and the scores they give."""
+"""An evaluation: the metrics asked for, the responses, a judge's verdicts and the scores."""
 
 import textwrap
 from collections import Counter
@@ -9,9 +9,10 @@ from functools import cache, partial
 from itertools import chain
 from typing import Any
 
+from harness.config import paths
 from harness.config.paths import study_path, user_path
 from harness.config.schema import Evaluate
-from harness.errors import ConfigError, RunError
+from harness.errors import ConfigError, RunError, unknown
 from harness.evaluate.merge import (
     CellKey,
     IdentityChange,
@@ -19,17 +20,20 @@ from harness.evaluate.merge import (
     rows_by_response,
     write_evaluation,
 )
-from harness.evaluate.request import (
-    EvaluationRequest,
-    RunResponse,
-    read_request,
-    responses_to_score,
-)
 from harness.evaluate.summary import FAILED, Evaluation, RunOutcome
-from harness.judge import Judge
+from harness.judge import CHECKS, Case, CustomCheck, Judge, checks_for, read_check
 from harness.llm import Calls
-from harness.metrics import METRICS, OF_THE_RESPONSE, MetricValue, assemble, custom_check_score
-from harness.records import LOST, Score, Status, Verdict
+from harness.metrics import (
+    METRICS,
+    OF_THE_RESPONSE,
+    PRESETS,
+    MetricValue,
+    assemble,
+    custom_check_score,
+    resolve,
+)
+from harness.questions import read_testset, select
+from harness.records import LOST, Question, Response, Score, Status, Verdict
 from harness.store import Run, chosen_runs, finished_runs
 from harness.store.provenance import now
 
@@ -38,6 +42,79 @@ Advance = Callable[[int, int], None]
 
 LONGEST_FAILURE = 300
 """Characters of a judge's failure that the summary quotes."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationRequest:
+    """The metrics and custom checks that are asked for."""
+
+    metrics: tuple[str, ...]
+    custom_checks: tuple[CustomCheck, ...]
+    """Each is a metric under its name."""
+
+    @property
+    def checks(self) -> tuple[str, ...]:
+        """The built-in checks that the metrics depend on."""
+        return checks_for(need for name in self.metrics for need in METRICS[name].needs)
+
+
+@dataclass(frozen=True, slots=True)
+class RunResponse:
+    """One response to be scored, with its run and with the question as the run carries it."""
+
+    run: Run
+    question: Question
+    response: Response
+
+    @property
+    def failed(self) -> bool:
+        """Whether the system gave no answer, so that there is nothing to judge."""
+        return self.response.response is None
+
+    @property
+    def case(self) -> Case:
+        """The part of it that the judge may see."""
+        return Case(
+            question_id=self.response.question_id,
+            repeat=self.response.repeat,
+            question=self.response.user_input,
+            response=self.response.response or "",
+            reference=self.response.reference,
+            passages=tuple(passage.text for passage in self.response.passages),
+        )
+
+
+def read_request(names: Sequence[str]) -> EvaluationRequest:
+    """Return the metrics, presets and custom checks of these names, each once.
+
+    A custom check is named by its file in `conf/check`, or given as the path of a file.
+    """
+    files = {path.stem: path for path in sorted((paths.CONF / "check").glob("*.yaml"))}
+    known = {**METRICS, **PRESETS}
+    custom: dict[str, CustomCheck] = {}
+    for name in names:
+        if name in known:
+            continue
+        if name not in files and not name.endswith((".yaml", ".yml")):
+            raise ConfigError(unknown(name, [*known, *files], "metric, preset or check"))
+        check = read_check(files.get(name) or paths.user_path(name))
+        if check.name in {**known, **CHECKS} or custom.get(check.name, check) != check:
+            raise ConfigError(f"check '{check.name}' already exists; give yours another name")
+        custom[check.name] = check
+    return EvaluationRequest(
+        resolve(name for name in names if name in known), tuple(custom.values())
+    )
+
+
+def responses_to_score(run: Run, settings: Evaluate) -> list[RunResponse]:
+    """Return the run's responses to the questions chosen."""
+    carried = read_testset(run.path).questions
+    chosen = {q.id: q for q in select(carried, settings.questions, settings.limit)}
+    return [
+        RunResponse(run, chosen[row.question_id], row)
+        for row in run.responses()
+        if row.question_id in chosen
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,9 +280,7 @@ def cut_cells(responses: Iterable[RunResponse], request: EvaluationRequest) -> s
 
 def judge_identity(judge: Judge, request: EvaluationRequest) -> dict[str, Any]:
     """Return what shapes the labels that are asked for: the judge's settings and custom checks."""
-    custom = {check.name: asdict(check) for check in request.custom_checks}
-    for check in custom.values():
-        del check["name"]
+    custom = {content.pop("name"): content for content in map(asdict, request.custom_checks)}
     return {**judge.identity(), **({"own": custom} if custom else {})}
 
 

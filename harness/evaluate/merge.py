@@ -199,24 +199,20 @@ def rows_by_response(
 
 def _merge_checks(before: Checks, now: Checks) -> dict[str, Sequence[Verdict]]:
     """Return the merged rows of each check in `now`, for one response."""
-    merged = {check: _better(before.get(check, ()), rows) for check, rows in now.items()}
+
+    def loses_labels(check: str) -> bool:
+        return _share_labelled(before.get(check, ())) > _share_labelled(now.get(check, ()))
+
+    merged = {check: before[check] if loses_labels(check) else rows for check, rows in now.items()}
     for claims in CLAIMS.values():
         if _same_claims(before.get(claims, ()), now.get(claims, ())):
             continue
         family = [check for check in {**now, **before} if CLAIMS_OF.get(check) == claims]
-        loses_labels = any(
-            _share_labelled(before.get(check, ())) > _share_labelled(now.get(check, ()))
-            for check in family
-        )
+        unchanged = any(map(loses_labels, family))
         for check in now.keys() & set(family):
             kept = before.get(check, _withheld(now, family, check))
-            merged[check] = kept if loses_labels else now[check]
+            merged[check] = kept if unchanged else now[check]
     return merged
-
-
-def _better(before: Sequence[Verdict], now: Sequence[Verdict]) -> Sequence[Verdict]:
-    """Return the new rows of a check, unless more of the earlier ones have a label."""
-    return before if _share_labelled(before) > _share_labelled(now) else now
 
 
 def _share_labelled(rows: Sequence[Verdict]) -> float:
@@ -261,16 +257,13 @@ class IdentityChange:
 
 
 def change_since_labelled(run: Run, judge: str, identity: Mapping[str, Any]) -> IdentityChange:
-    """Return how a judge's settings differ from those under which it labelled the run."""
-    return identity_change(run.judges().get(judge), as_json(identity))
+    """Return how a judge's settings differ from those under which it labelled the run.
 
-
-def identity_change(before: Mapping[str, Any] | None, now: Mapping[str, Any]) -> IdentityChange:
-    """Return how an identity differs from the one recorded; empty if none is recorded.
-
-    A custom check that was not asked before, or is not asked now, is no difference.
+    Empty if it has not labelled it. A custom check that was not asked before, or is not asked
+    now, is no difference.
     """
-    before = now if before is None else before
+    now = as_json(identity)
+    before = run.judges().get(judge, now)
     custom, recorded = now.get("own", {}), before.get("own", {})
     reworded = {name for name in custom if recorded.get(name, custom[name]) != custom[name]}
     itself = list(differences({**before, "own": {}}, {**now, "own": {}}))

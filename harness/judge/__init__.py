@@ -1,6 +1,5 @@
 """Judges: they answer small discrete questions about a response, and never score it."""
 
-from harness.judge.call_estimate import PlannedCall
 from harness.judge.chat_judge import ChatJudge
 from harness.judge.checks import (
     CHECKS,
@@ -11,7 +10,7 @@ from harness.judge.checks import (
     custom_layers,
     read_check,
 )
-from harness.judge.contract import Judge, JudgeAccuracy, OnDone
+from harness.judge.contract import Judge, JudgeAccuracy, OnDone, PlannedCall
 from harness.judge.overlap_judge import OverlapJudge
 
 JUDGES: dict[str, type[Judge]] = {"overlap": OverlapJudge, "chat": ChatJudge}

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from harness.errors import BudgetError, ContextOverflowError, EndpointError
-from harness.judge.jobs import JobAnswer
+from harness.judge.contract import JobAnswer
 from harness.judge.reply import UnreadableReply
 from harness.llm import Calls, Chat, Completion, Message, Outcome, Request
 from harness.records import Status
@@ -68,8 +68,8 @@ def ask_until_read(
             tick()
         found[index] = _read(requests[index], request, outcome)
 
+    chat.complete_all([request for _, request in sent], calls, read)
     for how, again in _ROUNDS:
-        chat.complete_all([request for _, request in sent], calls, read)
         sent = [
             (index, another)
             for index in order
@@ -79,6 +79,7 @@ def ask_until_read(
         if sent:
             repaired.update(index for index, _ in sent)
             calls.repairs[how] += len(sent)
+            chat.complete_all([request for _, request in sent], calls, read)
     if repaired:
         calls.repairs["replies"] += len(repaired)
     results = (found[index] for index in range(len(requests)))
@@ -142,18 +143,9 @@ def _fresh(ask: JudgeRequest, trouble: _Trouble) -> Request | None:
     return replace(ask.request, sample=sample, max_tokens=trouble.request.max_tokens)
 
 
-def _give_up(_: JudgeRequest, __: _Trouble) -> Request | None:
-    return None
-
-
 def _is_truncated(trouble: _Trouble) -> bool:
     return trouble.completion is not None and trouble.completion.finish_reason == "length"
 
 
-_ROUNDS = (
-    ("more_room", _more_room),
-    ("repair", _repair),
-    ("fresh", _fresh),
-    ("given_up", _give_up),
-)
+_ROUNDS = (("more_room", _more_room), ("repair", _repair), ("fresh", _fresh))
 """The attempts after an unusable reply, in order, by the names under which they are counted."""

@@ -1,6 +1,7 @@
-"""A language model as judge, behind any chat endpoint."""
+"""A language model as judge, behind any chat endpoint: its questions, replies and planned calls."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -10,11 +11,17 @@ from omegaconf import MISSING
 
 from harness.errors import ConfigError, EndpointError
 from harness.judge.asking import JudgeRequest, ask_until_read, status_of
-from harness.judge.call_estimate import PlannedCall, Terms, planned_calls
-from harness.judge.checks import Case, CheckKind, CustomCheck
-from harness.judge.claims import tidy
-from harness.judge.contract import Judge
-from harness.judge.jobs import Job, JobAnswer
+from harness.judge.checks import Case, CheckKind, CustomCheck, checks_named
+from harness.judge.contract import (
+    Job,
+    JobAnswer,
+    Judge,
+    PlannedCall,
+    Plans,
+    answer_without_judge,
+    jobs_of,
+)
+from harness.judge.overlap_judge import coverage, pieces
 from harness.judge.prompt import inputs, language, prompt, prompt_for
 from harness.judge.reply import UnreadableReply, read_reply
 from harness.llm import (
@@ -28,6 +35,7 @@ from harness.llm import (
     estimate_tokens,
 )
 from harness.records import Floats, Label, Status
+from harness.text import HAN, KANA, claim_key
 
 LABELS: Mapping[CheckKind, Mapping[str, int]] = {
     CheckKind.ENTAILMENT: {
@@ -93,7 +101,7 @@ def _string(longest: int) -> dict[str, Any]:
 
 
 RULES = 1
-"""Incremented whenever a change here, in `claims` or in `asking` may change a label."""
+"""Incremented whenever a change here or in `asking` may change a label."""
 
 WARMTH = 0.3
 """Least temperature where several reverse questions are asked for: at 0 all would be the same
@@ -101,6 +109,9 @@ question. Other evaluators use the same value."""
 
 TOKENS_A_LABEL = 160
 """Tokens for one numbered reason and verdict."""
+
+CLAIMS_OF_TEXT = 2
+"""Claims that are not known yet are estimated at this many times the tokens of their text."""
 
 
 @dataclass
@@ -174,8 +185,57 @@ class ChatJudge(Judge):
         calls: Calls,
         custom: Collection[CustomCheck] = (),
     ) -> list[list[PlannedCall]]:
-        terms = Terms(self.chat, self.request_for, self._cached_answers, self.samples, self.batches)
-        return planned_calls(terms, cases, checks, calls, custom)
+        """Return the calls that each case needs, estimated without making one.
+
+        Repairs are not counted.
+
+        Args:
+            cases: The responses, all at once: identical calls have the same key.
+            checks: Names of checks; those they rest on are added.
+            calls: A store in mode `read`, so that no call is made.
+            custom: Custom checks.
+        """
+        wanted = {check.name: check for check in checks_named(checks, custom)}
+        plans: Plans = {}
+        self.add_plans(plans, [one for one in wanted.values() if not one.claims], cases, {})
+        claims = [job for job in jobs_of(plans) if job.kind is CheckKind.CLAIMS]
+        known_claims = self._known_claims(claims, calls)
+        answers = {job: JobAnswer(texts=(job.text,) * CLAIMS_OF_TEXT) for job in claims}
+        answers |= known_claims
+        self.add_plans(plans, [one for one in wanted.values() if one.claims], cases, answers)
+        asked = [job for job in jobs_of(plans) if answer_without_judge(job) is None]
+        requests = {job: self.request_for(job).request for job in asked}
+        keys = {job: self.chat.key(request) for job, request in requests.items()}
+        known = calls.known(list(keys.values()))
+        rows: list[list[PlannedCall]] = [[] for _ in cases]
+        for (index, name), plan in plans.items():
+            rests_on = plans.get((index, wanted[name].claims or ""))
+            exact = not isinstance(rests_on, tuple) or rests_on[0] in known_claims
+            jobs = [job for job in (plan if isinstance(plan, tuple) else ()) if job in requests]
+            for samples in _calls(jobs, self.chat.samples_at_once):
+                missing = [job for job in samples if not (exact and keys[job] in known)]
+                request = requests[samples[0]]
+                rows[index].append(
+                    PlannedCall(
+                        check=name,
+                        key=keys[samples[0]],
+                        known=not missing,
+                        prompt_tokens=request.tokens,
+                        reply_tokens=len(missing) * (request.max_tokens or 0),
+                        exact=exact,
+                        replies=len(missing),
+                    )
+                )
+        return rows
+
+    def _known_claims(self, jobs: Sequence[Job], calls: Calls) -> dict[Job, JobAnswer]:
+        """Return the known answers to those of the jobs whose replies are stored."""
+        keys = {job: self.chat.key(self.request_for(job).request) for job in jobs}
+        known = calls.known(list(keys.values()))
+        stored = [job for job in jobs if keys[job] in known]
+        found = zip(stored, self.answer(stored, calls, lambda: None), strict=True)
+        # A failure means a reply that needs a repair, which has not been asked for yet.
+        return {job: answer for job, answer in found if answer.error is not Status.JUDGE_FAILED}
 
     def answer(
         self, jobs: Sequence[Job], calls: Calls, tick: Callable[[], None]
@@ -183,10 +243,6 @@ class ChatJudge(Judge):
         requests = [self.request_for(job) for job in jobs]
         answers = ask_until_read(self.chat, requests, calls, tick)
         return self._with_similarities(jobs, answers, calls)
-
-    def _cached_answers(self, jobs: Sequence[Job], calls: Calls) -> list[JobAnswer]:
-        requests = [self.request_for(job) for job in jobs]
-        return ask_until_read(self.chat, requests, calls, lambda: None)
 
     def request_for(self, job: Job) -> JudgeRequest:
         """Return the request for a job, and how its reply is read."""
@@ -260,6 +316,72 @@ def _answer_to(job: Job, reply: Any, example: str) -> JobAnswer:
         labels=tuple(int(LABELS[job.kind][row["verdict"]]) for row in rows),
         reasons=tuple(row["reason"] for row in rows),
     )
+
+
+ECHO = 0.6
+"""Share of a claim in the prompt's example from which it is an echo, if the text holds at most
+half of that share."""
+
+_KANA = re.compile(f"[{KANA}]")
+_HAN = re.compile(f"[{HAN}]")
+_LATIN = re.compile(r"[A-Za-z]")
+
+
+def tidy(claims: Sequence[str], text: str, example: str) -> JobAnswer:
+    """Return the claims without blanks, repeats and echoes, whose number is noted on the first.
+
+    Args:
+        claims: What the model gave.
+        text: The text that was split into claims.
+        example: The text of the prompt's examples.
+
+    >>> tidy(["It is high.", "it is high"], "It is high.", "").texts
+    ('It is high.',)
+    """
+    distinct: dict[str, str] = {}
+    for claim in claims:
+        if key := claim_key(claim):
+            distinct.setdefault(key, claim.strip())
+    kept = [claim for claim in distinct.values() if not _echo(claim, text, example)]
+    echoes = len(distinct) - len(kept)
+    if echoes and not kept:
+        return JobAnswer(error=Status.JUDGE_ECHO, note=f"echo={echoes}: only the prompt's example")
+    dropped = {"repeated": len(claims) - len(distinct), "echo": echoes}
+    counts = [f"{name}={number} left out" for name, number in dropped.items() if number]
+    notes = [_foreign(claim, text) for claim in kept]
+    if counts and kept:
+        notes[0] = "; ".join(filter(None, [*counts, notes[0]]))
+    return JobAnswer(texts=tuple(kept), reasons=tuple(notes))
+
+
+def _echo(claim: str, text: str, example: str) -> bool:
+    wanted = pieces(claim)
+    in_example = coverage(wanted, pieces(example))
+    return in_example >= ECHO and coverage(wanted, pieces(text)) <= in_example / 2
+
+
+def _foreign(claim: str, text: str) -> str | None:
+    """Return a note where a claim is in another script than its text."""
+    ours, theirs = _script(claim), _script(text)
+    return f"language: {ours}, text {theirs}" if ours and theirs and ours != theirs else None
+
+
+def _script(text: str) -> str | None:
+    """Return kana, han or latin; None where there is too little text."""
+    if _KANA.search(text):
+        return "kana"
+    han, latin = len(_HAN.findall(text)), len(_LATIN.findall(text))
+    if han >= 4 and han * 4 >= latin:
+        return "han"
+    return "latin" if latin >= 12 and not han else None
+
+
+def _calls(jobs: Iterable[Job], samples_at_once: bool) -> list[list[Job]]:
+    """Return the jobs of each call: samples of one prompt are one call where the model can."""
+    calls: dict[Job, list[Job]] = {}
+    for job in jobs:
+        calls.setdefault(replace(job, sample=0) if samples_at_once else job, []).append(job)
+    return list(calls.values())
 
 
 def _room(job: Job) -> int:

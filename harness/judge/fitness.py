@@ -14,7 +14,7 @@ from harness.analysis.statistics.intervals import wilson_interval
 from harness.errors import ContextOverflowError, EndpointError
 from harness.judge.chat_judge import ChatJudge
 from harness.judge.checks import CheckKind
-from harness.judge.jobs import Job
+from harness.judge.contract import Job
 from harness.judge.prompt import language
 from harness.llm import Calls, Chat, Message, OpenAIChat, RemoteChat, Request
 from harness.records import Label, Status
@@ -176,13 +176,12 @@ def structured(chat: Chat, calls: Calls) -> Diagnosis:
     except EndpointError as error:
         return Diagnosis(name, Level.DOUBTFUL, f"unknown: {error}", advice)
     try:
-        found = json.loads(text)
+        if json.loads(text) == {"verdict": "lighthouse"}:
+            return Diagnosis(name, Level.FIT, "the schema is enforced")
+        reply = "sends JSON of another form"
     except ValueError:
-        result = "this endpoint does not enforce the schema: it accepts it and sends prose"
-        return Diagnosis(name, Level.DOUBTFUL, result, advice)
-    if found == {"verdict": "lighthouse"}:
-        return Diagnosis(name, Level.FIT, "the schema is enforced")
-    result = "this endpoint does not enforce the schema: it sends JSON of another form"
+        reply = "accepts it and sends prose"
+    result = f"this endpoint does not enforce the schema: it {reply}"
     return Diagnosis(name, Level.DOUBTFUL, result, advice)
 
 
@@ -211,14 +210,12 @@ def _too_small(size: int, whole: int, context: int | None) -> Diagnosis:
     known = f"{whole:,} tokens were read completely" if whole else "no shorter one was tried"
     result = f"the model did not see the start of a prompt of {size:,} tokens; {known}"
     advice = "give the model a larger context window on the server (num_ctx under chat=ollama)"
-    if context is None:
-        level = Level.UNFIT if size <= EXPECTED // 2 else Level.DOUBTFUL
-        if whole:
-            advice += f", or set judge.chat.context={whole} so that longer prompts are NA"
-        return Diagnosis("window", level, result, advice)
-    return Diagnosis(
-        "window", Level.UNFIT, f"context={context:,} is configured, but {result}", advice
-    )
+    if context is not None:
+        result = f"context={context:,} is configured, but {result}"
+    elif whole:
+        advice += f", or set judge.chat.context={whole} so that longer prompts are NA"
+    long = context is None and size > EXPECTED // 2
+    return Diagnosis("window", Level.DOUBTFUL if long else Level.UNFIT, result, advice)
 
 
 def sentinel(size: int) -> Request:

@@ -178,7 +178,9 @@ class JsonRepairer:
             if stop[0][0] == "\\" or (quote in _APOSTROPHES and _in_word(self.text, end - 1)):
                 continue
             if closes.match(self.text, end):
-                return self._take_string(start, end, key)
+                self.pos = end
+                plain = _ESCAPE.sub(_as_json, self.text[start : end - 1])
+                return self._put(f'"{plain}"', "k" if key else "s")
             inner += 1
             if key or in_list or inner > _INNER_QUOTES or self._parts_strings(quote, end, closes):
                 return False
@@ -189,15 +191,9 @@ class JsonRepairer:
     def _parts_strings(self, quote: str, end: int, closes: re.Pattern[str]) -> bool:
         """Whether another quote follows, as where the comma between two strings is missing."""
         again = _AGAIN[quote].match(self.text, end)
-        if not again:
-            return False
-        return again.end() > end + 1 or not closes.match(self.text, again.end())
-
-    def _take_string(self, start: int, end: int, key: bool) -> bool:
-        """Write the string in text[start : end - 1], without its quotes."""
-        self.pos = end
-        written = f'"{_ESCAPE.sub(_as_json, self.text[start : end - 1])}"'
-        return self._put(written, "k" if key else "s")
+        return again is not None and (
+            again.end() > end + 1 or not closes.match(self.text, again.end())
+        )
 
 
 def _in_word(text: str, at: int) -> bool:

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from harness.judge.checks import CheckKind
-from harness.judge.contract import Judge, JudgeAccuracy
-from harness.judge.jobs import Job, JobAnswer
+from harness.judge.contract import Job, JobAnswer, Judge, JudgeAccuracy
 from harness.llm import Calls
 from harness.metrics import is_refusal
 from harness.records import Status

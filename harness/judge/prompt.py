@@ -13,7 +13,7 @@ import yaml  # type: ignore[import-untyped]
 
 from harness.errors import ConfigError, unknown
 from harness.judge.checks import CheckKind
-from harness.judge.jobs import Job
+from harness.judge.contract import Job
 from harness.llm import Message
 from harness.text import fold_name
 

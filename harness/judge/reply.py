@@ -5,8 +5,8 @@ incomplete raises `UnreadableReply`, whose message can be quoted to the model. A
 repair contains that message, so another wording is another call key: recorded repairs are then
 not found.
 
-Of JSON Schema the part that our checks use: `type` (one or a list of object, array, string,
-integer, number, boolean, null), `properties`, `required`, `additionalProperties: false`,
+Of JSON Schema the part that our checks use: `type` (object, array, string, integer, number or
+boolean, or one of them and null), `properties`, `required`, `additionalProperties: false`,
 `items`, `minItems`, `maxItems`, `enum`, `maxLength`, `minimum`, `maximum`. Other keywords
 (`title`, `description`) have no effect here.
 
@@ -24,7 +24,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,14 +81,11 @@ def fit(value: object, schema: Schema, at: str = "") -> Any:
         return None
     if "enum" in schema:
         return _choose(value, schema["enum"], at)
-    problem: UnreadableReply | None = None
-    for kind in kinds:
-        try:
-            return _FITS[kind](value, schema, at)
-        except UnreadableReply as found:
-            problem = problem or found
-    if problem:
-        raise problem
+    if "boolean" in kinds:
+        return _choose(value, (False, True), at)
+    for kind, fitted in _FITS.items():
+        if kind in kinds:
+            return fitted(value, schema, at)
     return value
 
 
@@ -99,8 +96,7 @@ def check_ids(items: Sequence[Mapping[str, Any]], ids: Sequence[int], at: str) -
     [{'id': 1}, {'id': 2}]
     """
     by_id = {item.get("id"): item for item in items}
-    asked = set(ids)
-    if extra := [key for key in by_id if key not in asked]:
+    if extra := [key for key in by_id if key not in ids]:
         raise UnreadableReply(f"{_name(at)} has the ids {show(extra)}, which were not asked for")
     counts = Counter(item.get("id") for item in items)
     if twice := [key for key, count in counts.items() if count > 1]:
@@ -184,20 +180,10 @@ def _number(value: object, schema: Schema, at: str) -> int | float:
 
 
 def _integer(value: object, schema: Schema, at: str) -> int:
-    if (schema.get("minimum"), schema.get("maximum")) == (0, 1):
-        return int(_choose(value, (0, 1), at))
     number = _number(value, schema, at)
     if number != int(number):
         raise _misfit(value, "an integer", at)
     return int(number)
-
-
-def _boolean(value: object, _schema: Schema, at: str) -> bool:
-    return bool(_choose(value, (False, True), at))
-
-
-def _null(value: object, _schema: Schema, at: str) -> None:
-    raise _misfit(value, "null", at)
 
 
 _FITS: dict[str, Callable[[object, Schema, str], Any]] = {
@@ -206,8 +192,6 @@ _FITS: dict[str, Callable[[object, Schema, str], Any]] = {
     "string": _string,
     "number": _number,
     "integer": _integer,
-    "boolean": _boolean,
-    "null": _null,
 }
 
 
@@ -288,13 +272,14 @@ def read_reply(text: str, schema: Schema, ids: Sequence[int] | None = None) -> A
         raise UnreadableReply(f"the reply has {len(text)} characters; expected at most {LONGEST}")
     text = _unquoted(text)
     fits: list[Any] = []
-    examples: list[bool] = []
+    outside: list[Any] = []  # those that no word before them calls an example
     misfits: list[tuple[int, UnreadableReply]] = []
     before = 0
     for found in _find(text):
         try:
             fits.append(_fit(found.value, schema, ids))
-            examples.append(_EXAMPLE.search(text[before : found.start]) is not None)
+            if not _EXAMPLE.search(text[before : found.start]):
+                outside.append(fits[-1])
         except UnreadableReply as problem:
             if found.cut:
                 problem.status = Status.JUDGE_INCOMPLETE
@@ -303,7 +288,7 @@ def read_reply(text: str, schema: Schema, ids: Sequence[int] | None = None) -> A
     if not fits:
         raise max(misfits, key=lambda misfit: misfit[0])[1]
     if any(value != fits[0] for value in fits):
-        fits = [value for value, example in zip(fits, examples, strict=True) if not example]
+        fits = outside
     if not fits or any(value != fits[0] for value in fits):
         raise UnreadableReply("the reply holds several answers that differ; expected one")
     return fits[0]
@@ -317,13 +302,9 @@ def _fit(value: Any, schema: Schema, ids: Sequence[int] | None) -> Any:
     fitted = fit(value, schema)
     if ids is None:
         return fitted
-    key = next(key for key, part in properties.items() if "id" in _item_keys(part))
+    items = {key: part.get("items", {}).get("properties", ()) for key, part in properties.items()}
+    key = next(key for key, parts in items.items() if "id" in parts)
     return {**fitted, key: check_ids(fitted.get(key, []), ids, key)}
-
-
-def _item_keys(part: Schema) -> Collection[str]:
-    keys: Collection[str] = part.get("items", {}).get("properties", ())
-    return keys
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,12 @@
 """A generator without a language model: it quotes the sentence that fits the question best."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from harness.errors import in_language
 from harness.llm import Calls, Embedder, Role
-from harness.records import Answer, Passage, Query
+from harness.records import Answer, Query
 from harness.systems.passage_readers import PassageReader
 from harness.text import letters, ngrams, quotable_sentences
 
@@ -45,32 +44,25 @@ class Extractive(PassageReader):
         return {"reader": "extractive-1", "threshold": self.threshold, "language": self.language}
 
     def generate(self, query: Query, found: Answer, embedder: Embedder, calls: Calls) -> Answer:
-        """Return the passages with the best sentence among them as the text."""
-        return replace(found, text=self.read(query.text, found.passages, embedder, calls))
-
-    def read(
-        self, question: str, passages: Sequence[Passage], embedder: Embedder, calls: Calls
-    ) -> str:
-        """Return the best sentence of the passages, or the refusal where none is good enough."""
+        """Return the passages with their best sentence; the refusal where none is good enough."""
         refusal = in_language(REFUSALS, self.language, "refusal of the extractive reader")
-        sentences = list(dict.fromkeys(s for p in passages for s in quotable_sentences(p.text)))
+        every = (sentence for p in found.passages for sentence in quotable_sentences(p.text))
+        sentences = list(dict.fromkeys(every))
         if not sentences:
-            return refusal
+            return replace(found, text=refusal)
         meaning = embedder.embed(sentences, Role.PASSAGE, calls) @ embedder.embed(
-            [question], Role.QUERY, calls
+            [query.text], Role.QUERY, calls
         ).reshape(-1)
-        shared = np.array([overlap(question, sentence) for sentence in sentences])
+        shared = np.array([overlap(query.text, sentence) for sentence in sentences])
         scores = np.round(0.5 * meaning + 0.5 * shared, 6)
         best = int(scores.argmax())
-        return sentences[best] if scores[best] >= self.threshold else refusal
+        return replace(found, text=sentences[best] if scores[best] >= self.threshold else refusal)
 
 
 def overlap(question: str, sentence: str) -> float:
-    """Return the share of the question's character bigrams that the sentence contains, 0 to 1."""
-    asked = bigrams(question)
-    return len(asked & bigrams(sentence)) / len(asked) if asked else 0.0
+    """Return the share of the question's character bigrams that the sentence contains, 0 to 1.
 
-
-def bigrams(text: str) -> frozenset[str]:
-    """Return the pairs of neighbouring letters and digits, whatever their width and case."""
-    return ngrams(letters(text), 2)
+    They are pairs of neighbouring letters and digits, whatever their width and case.
+    """
+    asked, present = (ngrams(letters(text), 2) for text in (question, sentence))
+    return len(asked & present) / len(asked) if asked else 0.0

@@ -23,8 +23,7 @@ from harness.sources import (
     read_corpus,
 )
 from harness.systems.index import VectorIndex, open_index, retriever
-from harness.systems.passage_readers import PassageReader, reader_of
-from harness.systems.prompt_template import PromptTemplate
+from harness.systems.passage_readers import PassageReader, PromptTemplate, reader_of
 from harness.systems.system import Answerer, Bench, Found, IndexRecord, Provenance, System
 
 if TYPE_CHECKING:

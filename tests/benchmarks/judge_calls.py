@@ -15,7 +15,7 @@ from statistics import median
 
 from harness.judge.chat_judge import schema
 from harness.judge.checks import CheckKind
-from harness.judge.jobs import Job
+from harness.judge.contract import Job
 from harness.judge.prompt import inputs, prompt
 from harness.llm import Calls, OpenAIChat, Request
 

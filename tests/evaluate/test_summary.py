@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from harness.errors import EndpointError
-from harness.evaluate.evaluation import cut_cells
+from harness.evaluate.evaluation import EvaluationRequest, RunResponse, cut_cells
 from harness.evaluate.merge import cell_key
-from harness.evaluate.request import EvaluationRequest, RunResponse
 from harness.evaluate.summary import Evaluation, RunOutcome, check_unread, summary
 from harness.llm import Calls
 from harness.records import Question, Response, Score, Status

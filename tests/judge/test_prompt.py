@@ -5,7 +5,7 @@ import pytest
 from harness.errors import ConfigError
 from harness.judge.chat_judge import LABELS, schema
 from harness.judge.checks import CheckKind
-from harness.judge.jobs import Job
+from harness.judge.contract import Job
 from harness.judge.prompt import ALIASES, fenced, inputs, language, languages, prompt
 from harness.judge.reply import read_reply
 

@@ -10,7 +10,7 @@ USEFUL = {"enum": ["useful", "not_useful"]}
 ANSWERS = {"enum": ["yes", "no"]}
 SCALE = {"enum": [0, 1, 2, 3]}
 SIGNED = {"enum": [-1, 0, 1]}
-BINARY = {"type": "integer", "minimum": 0, "maximum": 1}
+BINARY = {"type": "integer", "enum": [0, 1]}
 FLAG = {"type": "boolean"}
 NUMBER = {"type": "number"}
 INTEGER = {"type": "integer", "minimum": 1, "maximum": 5}
@@ -38,8 +38,7 @@ INTEGER = {"type": "integer", "minimum": 1, "maximum": 5}
         ("+7.50", NUMBER, 7.5),
         ("4.0", INTEGER, 4),
         (None, {"type": ["string", "null"]}, None),
-        ("7", {"type": ["null", "integer", "string"], "minimum": 1}, 7),
-        ("x", {"type": ["integer", "string"]}, "x"),
+        ("7", {"type": ["null", "integer"], "minimum": 1}, 7),
         ({"any": [1]}, {}, {"any": [1]}),
     ],
 )
@@ -72,8 +71,7 @@ def test_what_is_taken_for_what_was_asked(
         (6, INTEGER, "the reply is 6; expected a number from 1 to 5"),
         (7, {"type": "string"}, "the reply is 7; expected a string"),
         ("abcd", {"type": "string", "maxLength": 3}, "4 characters; expected at most 3"),
-        (1, {"type": "null"}, "the reply is 1; expected null"),
-        (None, {"type": ["integer", "string"]}, "the reply is null; expected a number"),
+        (None, INTEGER, "the reply is null; expected a number"),
         ("x" * 100, NUMBER, 'the reply is "' + "x" * 78 + "…; expected a number"),
         ([], {"type": "object"}, "the reply is []; expected an object"),
         ({}, {"type": "array"}, "the reply is {}; expected a list"),

@@ -1,7 +1,9 @@
 import pytest
 
+from harness.llm import Embedder
+from harness.records import Answer, Passage, Query
 from harness.systems import Bench, Extractive
-from harness.systems.extractive import bigrams, overlap
+from harness.systems.extractive import overlap
 from harness.text import quotable_sentences
 from tests.fakes import CountingEmbedder, passages
 
@@ -28,7 +30,15 @@ def test_overlap_is_the_share_of_the_questions_bigrams() -> None:
 
 def test_width_and_case_do_not_count() -> None:
     """Full-width letters are letters."""
-    assert bigrams("ＧＤＰ") == bigrams("gdp") == {"gd", "dp"}
+    assert overlap("ＧＤＰ", "gdp") == overlap("gdp", "ＧＤＰ") == 1.0
+    assert overlap("gdp", "gd") == 0.5
+
+
+def answer(
+    reader: Extractive, question: str, given: list[Passage], embedder: Embedder, bench: Bench
+) -> str:
+    query = Query("q1", question)
+    return reader.generate(query, Answer("", tuple(given)), embedder, bench.calls).text
 
 
 def test_the_best_sentence_is_quoted(embedder: CountingEmbedder, bench: Bench) -> None:
@@ -36,23 +46,21 @@ def test_the_best_sentence_is_quoted(embedder: CountingEmbedder, bench: Bench) -
     reader = Extractive(threshold=0.3, language="zh_hant")
     given = passages("燈塔在青嶼。射程18浬。", "塔高27公尺。")
 
-    assert reader.read("射程多少浬？", given, embedder, bench.calls) == "射程18浬。"
+    assert answer(reader, "射程多少浬？", given, embedder, bench) == "射程18浬。"
 
 
 def test_nothing_near_is_a_refusal(embedder: CountingEmbedder, bench: Bench) -> None:
     """Below the threshold, and without passages, it says that the documents do not say."""
     reader = Extractive(threshold=0.99, language="en")
 
-    assert (
-        reader.read("xyz?", passages("abc."), embedder, bench.calls) == "The documents do not say."
-    )
-    assert reader.read("xyz?", [], embedder, bench.calls) == "The documents do not say."
+    for given in (passages("abc."), []):
+        assert answer(reader, "xyz?", given, embedder, bench) == "The documents do not say."
 
 
 def test_it_answers_alike_from_the_cache(embedder: CountingEmbedder, bench: Bench) -> None:
     """The second answer uses cached vectors and is the same."""
     reader = Extractive(threshold=0.0)
     given = passages("one two.", "two three.")
-    first = reader.read("two three?", given, embedder, bench.calls)
+    first = answer(reader, "two three?", given, embedder, bench)
 
-    assert reader.read("two three?", given, embedder, bench.calls) == first
+    assert answer(reader, "two three?", given, embedder, bench) == first

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from harness.judge import Case, ChatJudge, CustomCheck, OverlapJudge, PlannedCall
 from harness.judge.checks import CheckKind
-from harness.judge.jobs import Job
+from harness.judge.contract import Job
 from harness.llm import Calls
 from tests.judge.conftest import ScriptedChat
 
