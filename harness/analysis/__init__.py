@@ -1,7 +1,7 @@
 """From the scores of many runs to conclusions. Pure: tables in, dataclasses out."""
 
 from harness.analysis.analyse import analyse
-from harness.analysis.findings.kinds import (
+from harness.analysis.findings import (
     KINDS,
     Finding,
     FindingKind,

@@ -4,17 +4,15 @@ from dataclasses import replace
 from itertools import combinations
 
 from harness.analysis.changes import Design, incomparable
-from harness.analysis.confounded import confounded
 from harness.analysis.contrasts import cluster_numbers, contrasts
-from harness.analysis.counterfactuals import counterfactuals
+from harness.analysis.findings import Finding, merge_alike, strongest_first
 from harness.analysis.findings.contrast_findings import contrast_findings
-from harness.analysis.findings.kinds import Finding, merge_alike, strongest_first
 from harness.analysis.findings.run_findings import run_findings
 from harness.analysis.findings.study_findings import metric_findings, study_findings
-from harness.analysis.interactions import interactions
 from harness.analysis.means import curves, means, outcomes, summaries
 from harness.analysis.rankings import retrieval_facts
 from harness.analysis.results import Analysis
+from harness.analysis.several_factors import confounded, counterfactuals, interactions
 from harness.analysis.study_table import Options, StudyTable, measures
 from harness.analysis.suspects import suspects
 from harness.analysis.trust import metric_trust

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.analysis.changes import Design, Pair, reverse
-from harness.analysis.passage_changes import (
+from harness.analysis.changes import (
+    Design,
+    Pair,
     attribute,
     compare_passages,
     evidence_retrieved,
     fingerprints,
+    reverse,
     transitions,
 )
 from harness.analysis.results import (
@@ -30,9 +32,8 @@ from harness.analysis.statistics.intervals import (
     interval,
     standard_error,
 )
-from harness.analysis.statistics.multiple_testing import holm
 from harness.analysis.statistics.sample_size import detectable, questions_needed
-from harness.analysis.statistics.sign_flip import SignFlip, mcnemar, sign_flip
+from harness.analysis.statistics.sign_flip import SignFlip, holm, mcnemar, sign_flip
 from harness.analysis.study_table import (
     Measure,
     Options,

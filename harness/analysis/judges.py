@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from harness.analysis.analyse import in_view
 from harness.analysis.changes import Design
 from harness.analysis.contrasts import contrasts
+from harness.analysis.findings import Finding, Severity, strongest_first
 from harness.analysis.findings.contrast_findings import significant_differences
-from harness.analysis.findings.kinds import Finding, Severity, strongest_first
 from harness.analysis.findings.run_findings import deeper_ranks
 from harness.analysis.findings.study_findings import judge_findings, trust_finding
 from harness.analysis.rankings import BY_JUDGE, USEFUL, retrieval_facts

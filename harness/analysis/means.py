@@ -17,11 +17,13 @@ from harness.analysis.results import (
     Outcomes,
     RunSummary,
 )
-from harness.analysis.statistics.corrected_mean import ENOUGH, CorrectedMean, corrected_mean
 from harness.analysis.statistics.intervals import (
+    ENOUGH,
     NO_INTERVAL,
+    CorrectedMean,
     Interval,
     around,
+    corrected_mean,
     t_interval,
     tolerance,
 )

@@ -13,7 +13,6 @@ from dataclasses import replace
 
 from harness.metrics import generation, overall, retrieval
 from harness.metrics.answer_match import char_f1, matches, normalise
-from harness.metrics.costs import COSTS
 from harness.metrics.evidence import AXES, OF_THE_RESPONSE, assemble
 from harness.metrics.metric import (
     Metric,
@@ -24,6 +23,7 @@ from harness.metrics.metric import (
     share,
 )
 from harness.metrics.other_rules import OTHER_RULES
+from harness.metrics.overall import COSTS
 from harness.metrics.refusals import is_refusal
 from harness.records import Layer, Status
 

@@ -9,7 +9,7 @@ from dataclasses import fields
 from enum import Enum
 
 from harness.analysis import Finding
-from harness.analysis.findings.kinds import json_number, value_text
+from harness.analysis.findings import json_number, value_text
 from harness.analysis.results import (
     Analysis,
     Change,

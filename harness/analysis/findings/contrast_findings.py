@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from harness.analysis.contrasts import FIXED_AT_ZERO
-from harness.analysis.findings.kinds import Finding, value_text
+from harness.analysis.findings import Finding, value_text
 from harness.analysis.results import (
     Analysis,
     Attribution,

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from harness.analysis.findings.kinds import Finding
+from harness.analysis.changes import evidence_retrieved
+from harness.analysis.findings import Finding
 from harness.analysis.means import COARSE
-from harness.analysis.passage_changes import evidence_retrieved
 from harness.analysis.results import Analysis, RetrievalFacts, RunSummary, Suspect
 from harness.analysis.study_table import RunFacts, StudyTable
 from harness.records import Layer, Response

@@ -3,8 +3,8 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
+from harness.analysis.findings import SIDES, Finding, value_text
 from harness.analysis.findings.contrast_findings import BEYOND_CHANCE, tested_numbers, values_of
-from harness.analysis.findings.kinds import SIDES, Finding, value_text
 from harness.analysis.results import (
     Analysis,
     CheckAgreement,
