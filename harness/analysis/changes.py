@@ -22,7 +22,6 @@ from harness.analysis.results import (
     Transition,
 )
 from harness.analysis.study_table import RunFacts, StudyTable, names_where
-from harness.records import Passage
 from harness.text import as_number, natural
 
 ABSENT = "(absent)"
@@ -220,7 +219,8 @@ def fingerprints(study: StudyTable) -> Fingerprints:
             answers[i, j] = numbers.setdefault(("answer", texts), len(numbers))
             if not all(response.passages for response in repeats):
                 continue
-            lists = once_if_equal([tuple(map(content, response.passages)) for response in repeats])
+            # a passage is compared by its id where its text was not kept
+            lists = once_if_equal([tuple(p.text or p.id for p in r.passages) for r in repeats])
             ranked[i, j] = numbers.setdefault(("ranked", lists), len(numbers))
             bags = tuple(tuple(sorted(one)) for one in lists)
             together[i, j] = numbers.setdefault(("together", bags), len(numbers))
@@ -232,25 +232,14 @@ def once_if_equal(repeats: Sequence[T]) -> tuple[T, ...]:
     return tuple(repeats[:1] if all(one == repeats[0] for one in repeats) else repeats)
 
 
-def content(passage: Passage) -> str:
-    """Return a passage's text; its id where the text was not kept."""
-    return passage.text or passage.id
-
-
-def passage_codes(prints: Fingerprints, left: int, right: int) -> Codes:
-    """Return (questions,): how the passages compare, as an index of `COMPARISONS`."""
-    one, other = prints.ranked[left], prints.ranked[right]
-    known = (one != UNKNOWN) & (other != UNKNOWN)
-    same = known & (one == other)
-    reordered = known & (prints.together[left] == prints.together[right])
-    return np.select([same, reordered, known], [0, 1, 2], 3)
-
-
 def compare_passages(
     prints: Fingerprints, left: int, right: int, questions: Sequence[str], asked: NDArray[np.bool_]
 ) -> PassageChange:
     """Compare two runs' passages and answers on the questions that both were asked."""
-    kinds = passage_codes(prints, left, right)
+    one, other = prints.ranked[left], prints.ranked[right]
+    known = (one != UNKNOWN) & (other != UNKNOWN)
+    reordered = known & (prints.together[left] == prints.together[right])
+    kinds = np.select([known & (one == other), reordered, known], [0, 1, 2], 3)
     alike = (prints.answers[left] == prints.answers[right]) & (prints.answers[left] != UNKNOWN)
     by_question = {questions[at]: COMPARISONS[kinds[at]] for at in np.flatnonzero(asked).tolist()}
     counts = np.bincount(kinds[asked], minlength=len(COMPARISONS)).tolist()

@@ -1,7 +1,7 @@
 """All fair contrasts of a study, tested as one family: differences, p values and conclusions."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,22 +16,8 @@ from harness.analysis.changes import (
     reverse,
     transitions,
 )
-from harness.analysis.results import (
-    Attribution,
-    Change,
-    Conclusion,
-    Contrast,
-    Difference,
-    Family,
-    PassageChange,
-    Trust,
-)
-from harness.analysis.statistics.intervals import (
-    NO_INTERVAL,
-    Interval,
-    interval,
-    standard_error,
-)
+from harness.analysis.results import Attribution, Conclusion, Contrast, Difference, Family, Trust
+from harness.analysis.statistics.intervals import NO_INTERVAL, Interval, interval, standard_error
 from harness.analysis.statistics.sample_size import detectable, questions_needed
 from harness.analysis.statistics.sign_flip import SignFlip, holm, mcnemar, sign_flip
 from harness.analysis.study_table import (
@@ -90,23 +76,11 @@ class Pairing:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FairPair:
-    """Two runs that differ in one factor, before any metric is compared."""
-
-    runs: Pair
-    change: Change
-    asked: NDArray[np.bool_]
-    """(questions,): asked on both sides."""
-    passages: PassageChange
-    attribution: Attribution
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class PlannedTest:
     """One metric of one fair pair, before it is tested."""
 
-    of: FairPair
     pairing: Pairing
+    attribution: Attribution
     comparable: bool
     """The same judge and prompts scored both sides."""
     primary: bool
@@ -142,15 +116,15 @@ def contrasts(
     Each test belongs to one of two families, the declared tests or all others. `UNTESTED`
     metrics have a difference and no test.
     """
-    pairs = fair_pairs(study, design, options)
+    pairs, were_asked = fair_pairs(study, design, options), asked_mask(study)
     planned = [
         PlannedTest(
-            pair,
-            Pairing(measure, pair.runs, pair.asked),
-            judged_alike(study, pair.runs, measure.name),
-            measure.tested and Primary(pair.change.factor, measure.name) in options.primary,
+            Pairing(measure, (left, right), were_asked[left] & were_asked[right]),
+            pair.attribution,
+            judged_alike(study, (left, right), measure.name),
+            measure.tested and Primary(pair.factor, measure.name) in options.primary,
         )
-        for pair in pairs
+        for (left, right), pair in pairs
         for measure in measures
     ]
     clusters = cluster_numbers(study, options)
@@ -160,35 +134,35 @@ def contrasts(
         difference(plan.pairing, questions, clusters, test, options)
         for plan, test in zip(planned, tests, strict=True)
     ]
-    runs, evidence = [run.name for run in study.runs], evidence_retrieved(study)
     step = len(measures)
     found = tuple(
-        Contrast(
-            left=runs[pair.runs[0]],
-            right=runs[pair.runs[1]],
-            change=pair.change,
-            differences=tuple(differences[at * step : (at + 1) * step]),
-            passages=pair.passages,
-            attribution=pair.attribution,
-            transitions=transitions(study, evidence, *pair.runs),
-        )
-        for at, pair in enumerate(pairs)
+        replace(pair, differences=tuple(differences[at * step : (at + 1) * step]))
+        for at, (_, pair) in enumerate(pairs)
     )
     return found, family
 
 
-def fair_pairs(study: StudyTable, design: Design, options: Options) -> list[FairPair]:
-    """List the pairs that differ in one factor, each with the baseline, if any, on the left."""
+def fair_pairs(study: StudyTable, design: Design, options: Options) -> list[tuple[Pair, Contrast]]:
+    """List the contrasts without their differences, with the baseline, if any, on the left."""
     names = [run.name for run in study.runs]
     prints, were_asked = fingerprints(study), asked_mask(study)
-    questions = [question.id for question in study.questions]
+    evidence, questions = evidence_retrieved(study), [question.id for question in study.questions]
     found = []
     for (left, right), change in design.contrasts:
         if names[right] == options.baseline:
             left, right, change = right, left, reverse(change)  # noqa: PLW2901
         both = were_asked[left] & were_asked[right]
         passages = compare_passages(prints, left, right, questions, both)
-        found.append(FairPair((left, right), change, both, passages, attribute(passages)))
+        contrast = Contrast(
+            left=names[left],
+            right=names[right],
+            change=change,
+            differences=(),
+            passages=passages,
+            attribution=attribute(passages),
+            transitions=transitions(study, evidence, left, right),
+        )
+        found.append(((left, right), contrast))
     return found
 
 
@@ -219,11 +193,7 @@ def test_family(
         sizes[primary] = len(p_values)
     tests = [
         FamilyTest(
-            flip,
-            adjusted.get(at),
-            sizes[plan.primary],
-            plan.primary,
-            fixed_conclusion(plan, trust),
+            flip, adjusted.get(at), sizes[plan.primary], plan.primary, fixed_conclusion(plan, trust)
         )
         for at, (plan, flip) in enumerate(zip(planned, flips, strict=True))
     ]
@@ -240,7 +210,7 @@ def judged_alike(study: StudyTable, pair: Pair, metric: str) -> bool:
 
 def fixed_conclusion(plan: PlannedTest, trust: Mapping[str, Trust]) -> Conclusion | None:
     """Return the conclusion where the design decides it, whatever a test says."""
-    pairing, attribution = plan.pairing, plan.of.attribution
+    pairing, attribution = plan.pairing, plan.attribution
     layer = pairing.measure.facts.layer
     if not plan.comparable or not pairing.scored.any():
         return Conclusion.NOT_COMPARED
@@ -355,7 +325,9 @@ def difference(
         primary=tested.primary,
         mcnemar=mcnemar(values) if measure.binary and whole and n else None,
         detectable=None if spread is None else detectable(spread, n, level, options.power),
-        questions_needed=to_show(mean, spread, level, options),
+        questions_needed=questions_needed(mean, spread, level, options.power)
+        if mean is not None and spread
+        else None,
         worst=worst,
         best=best,
         flips_with_missing=flips(*missing_bounds(pair, pair.asked & ~(no_left & no_right))),
@@ -372,13 +344,6 @@ def conclusion(
     if measure.facts.layer is Layer.COST or measure.facts.higher_is_better is None:
         return Conclusion.DIFFERENT
     return Conclusion.BETTER if mean * measure.direction > 0 else Conclusion.WORSE
-
-
-def to_show(mean: float | None, spread: float | None, level: float, options: Options) -> int | None:
-    """Return how many questions would show the observed difference; None where there is none."""
-    if mean is None or not spread:
-        return None
-    return questions_needed(mean, spread, level, options.power)
 
 
 def missing_bounds(

@@ -65,14 +65,10 @@ METRICS: dict[str, Metric] = {
     "context_precision@ragchecker": Metric(retrieval.context_precision_ragchecker, Layer.RETRIEVAL),
     "context_utilization": Metric(generation.context_utilization, Layer.GENERATION),
     "noise_sensitivity_in_relevant": Metric(
-        generation.noise_sensitivity_in_relevant,
-        Layer.GENERATION,
-        higher_is_better=False,
+        generation.noise_sensitivity_in_relevant, Layer.GENERATION, higher_is_better=False
     ),
     "noise_sensitivity_in_irrelevant": Metric(
-        generation.noise_sensitivity_in_irrelevant,
-        Layer.GENERATION,
-        higher_is_better=False,
+        generation.noise_sensitivity_in_irrelevant, Layer.GENERATION, higher_is_better=False
     ),
     "hallucination": Metric(generation.hallucination, Layer.GENERATION, higher_is_better=False),
     "self_knowledge": Metric(generation.self_knowledge, Layer.GENERATION, higher_is_better=False),
@@ -97,12 +93,7 @@ RAGCHECKER = (
     "faithfulness@ragchecker",
 )
 ZEROS = dict.fromkeys(
-    (
-        Status.NO_CLAIMS,
-        Status.NO_REFERENCE_CLAIMS,
-        Status.NO_PASSAGES,
-        Status.NO_RECALLED_CLAIMS,
-    ),
+    (Status.NO_CLAIMS, Status.NO_REFERENCE_CLAIMS, Status.NO_PASSAGES, Status.NO_RECALLED_CLAIMS),
     0.0,
 )
 """What RAGChecker 0.1.9 gives where ours is NA."""

@@ -63,39 +63,30 @@ class FindingKind:
 CONTRAST = ("factor", "left", "right")
 SIDES = ("left_value", "right_value")
 """The factor's values, as text."""
-TEST = ("mean", "low", "high", "p", "p_floor", "p_adjusted", "questions", "wins", "ties", "losses")
+CONTRADICTION = (Severity.ERROR, (*CONTRAST, "metric", "questions"), ("differing",), SIDES)
+TESTED = (
+    Severity.FINDING,
+    (*CONTRAST, "metric", "questions"),
+    ("mean", "low", "high", "p", "p_floor", "p_adjusted", "questions", "wins", "ties", "losses"),
+    SIDES,
+    ("won", "lost"),
+)
 
 KINDS: dict[str, FindingKind] = {
     "retrieval_scores_differ": FindingKind(
         "Equal passages, yet a retrieval metric gives other scores on these questions.",
-        Severity.ERROR,
-        (*CONTRAST, "metric", "questions"),
-        ("differing",),
-        SIDES,
+        *CONTRADICTION,
     ),
     "judged_unequally": FindingKind(
         "Equal passages and word for word the same answer, yet the metric gives other scores on "
         "these questions: the judge, or a person, is not consistent.",
-        Severity.ERROR,
-        (*CONTRAST, "metric", "questions"),
-        ("differing",),
-        SIDES,
+        *CONTRADICTION,
     ),
     "better": FindingKind(
-        "Right is better than left in this metric, beyond chance within the family.",
-        Severity.FINDING,
-        (*CONTRAST, "metric", "questions"),
-        TEST,
-        SIDES,
-        ("won", "lost"),
+        "Right is better than left in this metric, beyond chance within the family.", *TESTED
     ),
     "worse": FindingKind(
-        "Right is worse than left in this metric, beyond chance within the family.",
-        Severity.FINDING,
-        (*CONTRAST, "metric", "questions"),
-        TEST,
-        SIDES,
-        ("won", "lost"),
+        "Right is worse than left in this metric, beyond chance within the family.", *TESTED
     ),
     "under_every_judge": FindingKind(
         "Every judge's scores give this finding. `said` is its kind or, for a metric that is not "
@@ -151,12 +142,7 @@ KINDS: dict[str, FindingKind] = {
         ("informative", "questions"),
     ),
     "different": FindingKind(
-        "Right differs from left in a metric of cost, beyond chance within the family.",
-        Severity.FINDING,
-        (*CONTRAST, "metric", "questions"),
-        TEST,
-        SIDES,
-        ("won", "lost"),
+        "Right differs from left in a metric of cost, beyond chance within the family.", *TESTED
     ),
     "metric_trusted": FindingKind(
         "The metric scores right answers above wrong ones, beyond chance.",
@@ -359,6 +345,11 @@ KINDS: dict[str, FindingKind] = {
     ),
 }
 """Kind -> what it carries, strongest first within a severity."""
+
+
+def numbers_of(kind: str, result: object) -> dict[str, float | int | None]:
+    """Return the numbers of a kind, read from the result that has them under the same names."""
+    return {name: getattr(result, name) for name in KINDS[kind].numbers}
 
 
 def strongest_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
