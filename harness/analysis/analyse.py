@@ -47,7 +47,11 @@ def analyse(study: StudyTable, options: Options = WHOLE_REPORT) -> Analysis:
         contrasts=pairs,
         confounded=confounded(design),
         repeats=tuple((names[i], names[j]) for i, j in design.repeats),
-        incomparable=incomparable_pairs(study),
+        incomparable=tuple(
+            (left.name, right.name, reason)
+            for left, right in combinations(study.runs, 2)
+            if (reason := incomparable(left, right)) is not None
+        ),
         curves=curves(design, compared),
         interactions=interactions(study, design, compared, options),
         counterfactuals=counterfactuals(design, compared),
@@ -78,15 +82,6 @@ def check_view(design: Design, options: Options) -> None:
     factors = sorted({change.factor for found in design.changes.values() for change in found})
     if options.factor is not None and options.factor not in factors:
         raise ValueError(f"no two runs differ in {options.factor!r}; they differ in {factors}")
-
-
-def incomparable_pairs(study: StudyTable) -> tuple[tuple[str, str, str], ...]:
-    """List the pairs of runs that may not be compared, with the reason."""
-    return tuple(
-        (left.name, right.name, reason)
-        for left, right in combinations(study.runs, 2)
-        if (reason := incomparable(left, right)) is not None
-    )
 
 
 def narrow(analysis: Analysis, options: Options) -> Analysis:

@@ -121,7 +121,8 @@ def contrasts(
         PlannedTest(
             Pairing(measure, (left, right), were_asked[left] & were_asked[right]),
             pair.attribution,
-            judged_alike(study, (left, right), measure.name),
+            study.runs[left].scored_by.get(measure.name)
+            == study.runs[right].scored_by.get(measure.name),
             measure.tested and Primary(pair.factor, measure.name) in options.primary,
         )
         for (left, right), pair in pairs
@@ -200,12 +201,6 @@ def test_family(
     floors = [flip.floor for flip in flips if flip.floor is not None]
     family = Family(sum(sizes.values()), sizes[True], options.alpha, min(floors, default=None))
     return tests, family
-
-
-def judged_alike(study: StudyTable, pair: Pair, metric: str) -> bool:
-    """Return whether the same judge and prompts scored both sides in this metric."""
-    left, right = (study.runs[at].scored_by.get(metric) for at in pair)
-    return left == right
 
 
 def fixed_conclusion(plan: PlannedTest, trust: Mapping[str, Trust]) -> Conclusion | None:
@@ -300,6 +295,8 @@ def difference(
     left, right = pair.left, pair.right
     no_left, no_right = (pair.asked & np.isnan(side) for side in (left, right))
     worst, best = missing_bounds(pair, pair.asked)
+    # over the cells that are NA on one side only
+    lowest, highest = missing_bounds(pair, pair.asked & ~(no_left & no_right))
     whole = bool(np.isin(values, (-1.0, 0.0, 1.0)).all())
     return Difference(
         metric=measure.name,
@@ -330,7 +327,7 @@ def difference(
         else None,
         worst=worst,
         best=best,
-        flips_with_missing=flips(*missing_bounds(pair, pair.asked & ~(no_left & no_right))),
+        flips_with_missing=lowest is not None and highest is not None and lowest * highest < 0,
         under_one_verdict=under_one_verdict(pair),
     )
 
@@ -358,11 +355,6 @@ def missing_bounds(
     worst = np.nan_to_num(right, nan=low) - np.nan_to_num(left, nan=high)
     best = np.nan_to_num(right, nan=high) - np.nan_to_num(left, nan=low)
     return float(worst.mean()), float(best.mean())
-
-
-def flips(worst: float | None, best: float | None) -> bool:
-    """Return whether the sign differs between the two bounds."""
-    return worst is not None and best is not None and worst * best < 0
 
 
 def under_one_verdict(pair: Pairing) -> bool:

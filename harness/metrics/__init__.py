@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from harness.metrics import generation, overall, retrieval
-from harness.metrics.answer_match import char_f1, matches, normalise
 from harness.metrics.evidence import AXES, OF_THE_RESPONSE, assemble
 from harness.metrics.metric import (
     Metric,
@@ -35,13 +34,10 @@ __all__ = [
     "Metric",
     "MetricValue",
     "assemble",
-    "char_f1",
     "contradicted",
     "custom_check_score",
     "entailed",
     "is_refusal",
-    "matches",
-    "normalise",
     "resolve",
     "share",
 ]

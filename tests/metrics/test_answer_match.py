@@ -2,8 +2,7 @@
 
 import pytest
 
-from harness.metrics import char_f1, matches, normalise
-from harness.metrics.answer_match import to_digits
+from harness.metrics.answer_match import char_f1, matches, normalise, to_digits
 
 
 def held(spelling: str, text: str) -> bool:

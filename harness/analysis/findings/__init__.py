@@ -367,17 +367,14 @@ def merge_alike(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """
     kept: dict[object, Finding] = {}
     for at, finding in enumerate(findings):
-        key = topic(finding) if "others" in finding.numbers else at
+        # the same about a metric, apart from the contrast
+        topic = finding.kind, finding.metric, finding.numbers.get("flips")
+        key = topic if "others" in finding.numbers else at
         first = kept.setdefault(key, finding)
         if first is not finding:
             others = (first.numbers["others"] or 0) + 1
             kept[key] = replace(first, numbers={**first.numbers, "others": others})
     return tuple(kept.values())
-
-
-def topic(finding: Finding) -> tuple[object, ...]:
-    """Return what a finding is about, apart from the contrast."""
-    return finding.kind, finding.metric, finding.numbers.get("flips")
 
 
 def as_json(findings: Iterable[Finding]) -> list[dict[str, object]]:
@@ -386,7 +383,9 @@ def as_json(findings: Iterable[Finding]) -> list[dict[str, object]]:
         {
             "kind": finding.kind,
             "severity": finding.severity.value,
-            "contrast": contrast(finding),
+            "contrast": {"left": finding.left, "right": finding.right}
+            if finding.left is not None and finding.right is not None
+            else None,
             "factor": finding.factor,
             "run": finding.run,
             "metric": finding.metric,
@@ -397,13 +396,6 @@ def as_json(findings: Iterable[Finding]) -> list[dict[str, object]]:
         }
         for finding in findings
     ]
-
-
-def contrast(finding: Finding) -> dict[str, str] | None:
-    """Return the two runs a finding is about."""
-    if finding.left is None or finding.right is None:
-        return None
-    return {"left": finding.left, "right": finding.right}
 
 
 def json_number(value: float | int | None) -> float | int | None:
