@@ -4,17 +4,15 @@ from dataclasses import replace
 from itertools import combinations
 
 from harness.analysis.changes import Design, incomparable
-from harness.analysis.confounded import confounded
 from harness.analysis.contrasts import cluster_numbers, contrasts
-from harness.analysis.counterfactuals import counterfactuals
+from harness.analysis.findings import Finding, merge_alike, strongest_first
 from harness.analysis.findings.contrast_findings import contrast_findings
-from harness.analysis.findings.kinds import Finding, merge_alike, strongest_first
 from harness.analysis.findings.run_findings import run_findings
 from harness.analysis.findings.study_findings import metric_findings, study_findings
-from harness.analysis.interactions import interactions
 from harness.analysis.means import curves, means, outcomes, summaries
 from harness.analysis.rankings import retrieval_facts
 from harness.analysis.results import Analysis
+from harness.analysis.several_factors import confounded, counterfactuals, interactions
 from harness.analysis.study_table import Options, StudyTable, measures
 from harness.analysis.suspects import suspects
 from harness.analysis.trust import metric_trust
@@ -49,7 +47,11 @@ def analyse(study: StudyTable, options: Options = WHOLE_REPORT) -> Analysis:
         contrasts=pairs,
         confounded=confounded(design),
         repeats=tuple((names[i], names[j]) for i, j in design.repeats),
-        incomparable=incomparable_pairs(study),
+        incomparable=tuple(
+            (left.name, right.name, reason)
+            for left, right in combinations(study.runs, 2)
+            if (reason := incomparable(left, right)) is not None
+        ),
         curves=curves(design, compared),
         interactions=interactions(study, design, compared, options),
         counterfactuals=counterfactuals(design, compared),
@@ -80,15 +82,6 @@ def check_view(design: Design, options: Options) -> None:
     factors = sorted({change.factor for found in design.changes.values() for change in found})
     if options.factor is not None and options.factor not in factors:
         raise ValueError(f"no two runs differ in {options.factor!r}; they differ in {factors}")
-
-
-def incomparable_pairs(study: StudyTable) -> tuple[tuple[str, str, str], ...]:
-    """List the pairs of runs that may not be compared, with the reason."""
-    return tuple(
-        (left.name, right.name, reason)
-        for left, right in combinations(study.runs, 2)
-        if (reason := incomparable(left, right)) is not None
-    )
 
 
 def narrow(analysis: Analysis, options: Options) -> Analysis:

@@ -1,38 +1,25 @@
 """All fair contrasts of a study, tested as one family: differences, p values and conclusions."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.analysis.changes import Design, Pair, reverse
-from harness.analysis.passage_changes import (
+from harness.analysis.changes import (
+    Design,
+    Pair,
     attribute,
     compare_passages,
     evidence_retrieved,
     fingerprints,
+    reverse,
     transitions,
 )
-from harness.analysis.results import (
-    Attribution,
-    Change,
-    Conclusion,
-    Contrast,
-    Difference,
-    Family,
-    PassageChange,
-    Trust,
-)
-from harness.analysis.statistics.intervals import (
-    NO_INTERVAL,
-    Interval,
-    interval,
-    standard_error,
-)
-from harness.analysis.statistics.multiple_testing import holm
+from harness.analysis.results import Attribution, Conclusion, Contrast, Difference, Family, Trust
+from harness.analysis.statistics.intervals import NO_INTERVAL, Interval, interval, standard_error
 from harness.analysis.statistics.sample_size import detectable, questions_needed
-from harness.analysis.statistics.sign_flip import SignFlip, mcnemar, sign_flip
+from harness.analysis.statistics.sign_flip import SignFlip, holm, mcnemar, sign_flip
 from harness.analysis.study_table import (
     Measure,
     Options,
@@ -89,23 +76,11 @@ class Pairing:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FairPair:
-    """Two runs that differ in one factor, before any metric is compared."""
-
-    runs: Pair
-    change: Change
-    asked: NDArray[np.bool_]
-    """(questions,): asked on both sides."""
-    passages: PassageChange
-    attribution: Attribution
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class PlannedTest:
     """One metric of one fair pair, before it is tested."""
 
-    of: FairPair
     pairing: Pairing
+    attribution: Attribution
     comparable: bool
     """The same judge and prompts scored both sides."""
     primary: bool
@@ -141,15 +116,16 @@ def contrasts(
     Each test belongs to one of two families, the declared tests or all others. `UNTESTED`
     metrics have a difference and no test.
     """
-    pairs = fair_pairs(study, design, options)
+    pairs, were_asked = fair_pairs(study, design, options), asked_mask(study)
     planned = [
         PlannedTest(
-            pair,
-            Pairing(measure, pair.runs, pair.asked),
-            judged_alike(study, pair.runs, measure.name),
-            measure.tested and Primary(pair.change.factor, measure.name) in options.primary,
+            Pairing(measure, (left, right), were_asked[left] & were_asked[right]),
+            pair.attribution,
+            study.runs[left].scored_by.get(measure.name)
+            == study.runs[right].scored_by.get(measure.name),
+            measure.tested and Primary(pair.factor, measure.name) in options.primary,
         )
-        for pair in pairs
+        for (left, right), pair in pairs
         for measure in measures
     ]
     clusters = cluster_numbers(study, options)
@@ -159,35 +135,35 @@ def contrasts(
         difference(plan.pairing, questions, clusters, test, options)
         for plan, test in zip(planned, tests, strict=True)
     ]
-    runs, evidence = [run.name for run in study.runs], evidence_retrieved(study)
     step = len(measures)
     found = tuple(
-        Contrast(
-            left=runs[pair.runs[0]],
-            right=runs[pair.runs[1]],
-            change=pair.change,
-            differences=tuple(differences[at * step : (at + 1) * step]),
-            passages=pair.passages,
-            attribution=pair.attribution,
-            transitions=transitions(study, evidence, *pair.runs),
-        )
-        for at, pair in enumerate(pairs)
+        replace(pair, differences=tuple(differences[at * step : (at + 1) * step]))
+        for at, (_, pair) in enumerate(pairs)
     )
     return found, family
 
 
-def fair_pairs(study: StudyTable, design: Design, options: Options) -> list[FairPair]:
-    """List the pairs that differ in one factor, each with the baseline, if any, on the left."""
+def fair_pairs(study: StudyTable, design: Design, options: Options) -> list[tuple[Pair, Contrast]]:
+    """List the contrasts without their differences, with the baseline, if any, on the left."""
     names = [run.name for run in study.runs]
     prints, were_asked = fingerprints(study), asked_mask(study)
-    questions = [question.id for question in study.questions]
+    evidence, questions = evidence_retrieved(study), [question.id for question in study.questions]
     found = []
     for (left, right), change in design.contrasts:
         if names[right] == options.baseline:
             left, right, change = right, left, reverse(change)  # noqa: PLW2901
         both = were_asked[left] & were_asked[right]
         passages = compare_passages(prints, left, right, questions, both)
-        found.append(FairPair((left, right), change, both, passages, attribute(passages)))
+        contrast = Contrast(
+            left=names[left],
+            right=names[right],
+            change=change,
+            differences=(),
+            passages=passages,
+            attribution=attribute(passages),
+            transitions=transitions(study, evidence, left, right),
+        )
+        found.append(((left, right), contrast))
     return found
 
 
@@ -218,11 +194,7 @@ def test_family(
         sizes[primary] = len(p_values)
     tests = [
         FamilyTest(
-            flip,
-            adjusted.get(at),
-            sizes[plan.primary],
-            plan.primary,
-            fixed_conclusion(plan, trust),
+            flip, adjusted.get(at), sizes[plan.primary], plan.primary, fixed_conclusion(plan, trust)
         )
         for at, (plan, flip) in enumerate(zip(planned, flips, strict=True))
     ]
@@ -231,15 +203,9 @@ def test_family(
     return tests, family
 
 
-def judged_alike(study: StudyTable, pair: Pair, metric: str) -> bool:
-    """Return whether the same judge and prompts scored both sides in this metric."""
-    left, right = (study.runs[at].scored_by.get(metric) for at in pair)
-    return left == right
-
-
 def fixed_conclusion(plan: PlannedTest, trust: Mapping[str, Trust]) -> Conclusion | None:
     """Return the conclusion where the design decides it, whatever a test says."""
-    pairing, attribution = plan.pairing, plan.of.attribution
+    pairing, attribution = plan.pairing, plan.attribution
     layer = pairing.measure.facts.layer
     if not plan.comparable or not pairing.scored.any():
         return Conclusion.NOT_COMPARED
@@ -329,6 +295,8 @@ def difference(
     left, right = pair.left, pair.right
     no_left, no_right = (pair.asked & np.isnan(side) for side in (left, right))
     worst, best = missing_bounds(pair, pair.asked)
+    # over the cells that are NA on one side only
+    lowest, highest = missing_bounds(pair, pair.asked & ~(no_left & no_right))
     whole = bool(np.isin(values, (-1.0, 0.0, 1.0)).all())
     return Difference(
         metric=measure.name,
@@ -354,10 +322,12 @@ def difference(
         primary=tested.primary,
         mcnemar=mcnemar(values) if measure.binary and whole and n else None,
         detectable=None if spread is None else detectable(spread, n, level, options.power),
-        questions_needed=to_show(mean, spread, level, options),
+        questions_needed=questions_needed(mean, spread, level, options.power)
+        if mean is not None and spread
+        else None,
         worst=worst,
         best=best,
-        flips_with_missing=flips(*missing_bounds(pair, pair.asked & ~(no_left & no_right))),
+        flips_with_missing=lowest is not None and highest is not None and lowest * highest < 0,
         under_one_verdict=under_one_verdict(pair),
     )
 
@@ -373,13 +343,6 @@ def conclusion(
     return Conclusion.BETTER if mean * measure.direction > 0 else Conclusion.WORSE
 
 
-def to_show(mean: float | None, spread: float | None, level: float, options: Options) -> int | None:
-    """Return how many questions would show the observed difference; None where there is none."""
-    if mean is None or not spread:
-        return None
-    return questions_needed(mean, spread, level, options.power)
-
-
 def missing_bounds(
     pair: Pairing, questions: NDArray[np.bool_]
 ) -> tuple[float | None, float | None]:
@@ -392,11 +355,6 @@ def missing_bounds(
     worst = np.nan_to_num(right, nan=low) - np.nan_to_num(left, nan=high)
     best = np.nan_to_num(right, nan=high) - np.nan_to_num(left, nan=low)
     return float(worst.mean()), float(best.mean())
-
-
-def flips(worst: float | None, best: float | None) -> bool:
-    """Return whether the sign differs between the two bounds."""
-    return worst is not None and best is not None and worst * best < 0
 
 
 def under_one_verdict(pair: Pairing) -> bool:

@@ -7,13 +7,12 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from harness.analysis.analyse import in_view
 from harness.analysis.changes import Design
 from harness.analysis.contrasts import contrasts
+from harness.analysis.findings import Finding, Severity, strongest_first
 from harness.analysis.findings.contrast_findings import significant_differences
-from harness.analysis.findings.kinds import Finding, Severity, strongest_first
 from harness.analysis.findings.run_findings import deeper_ranks
 from harness.analysis.findings.study_findings import judge_findings, trust_finding
 from harness.analysis.rankings import BY_JUDGE, USEFUL, retrieval_facts
@@ -36,6 +35,7 @@ from harness.analysis.study_table import (
     asked_mask,
     measures,
     names_where,
+    places,
 )
 from harness.analysis.suspects import CLAIMS
 from harness.analysis.trust import metric_trust
@@ -159,13 +159,19 @@ def common_part(tables: Mapping[str, StudyTable]) -> CommonPart:
         return CommonPart({}, (), ())
     own = {name: judged_metrics(tables[name]) for name in taken}
     shared = [metric for metric in own[lead] if all(metric in own[name] for name in taken)]
-    seen = {name: part(tables[name], runs, None, None) for name in taken}
+    seen = {name: part(tables[name], runs) for name in taken}
     metrics, scored = [], []
     for metric in shared:
-        at = {name: column(seen[name], metric) for name in taken}
-        if all(scored_in(seen[name], at[name]).any() for name in taken):
+        columns = [
+            (table, [facts.name for facts in table.scores.metrics].index(metric))
+            for table in seen.values()
+        ]
+        if not any(np.isnan(table.scores.values[:, :, k]).all() for table, k in columns):
             metrics.append(metric)
-            scored += [has_row(seen[name], at[name]) for name in taken]
+            scored += [
+                ((table.scores.statuses[:, :, k] != "") | ~asked_mask(table)).all(axis=0)
+                for table, k in columns
+            ]
     free = [m.name for m in seen[lead].scores.metrics if m.name not in own[lead]]
     every = np.all(scored, axis=0) if scored else np.ones(len(seen[lead].questions), dtype=bool)
     questions = names_where([question.id for question in seen[lead].questions], every)
@@ -180,34 +186,20 @@ def common_part(tables: Mapping[str, StudyTable]) -> CommonPart:
     )
 
 
-def column(study: StudyTable, metric: str) -> int:
-    """Return a metric's index in the cube."""
-    return [facts.name for facts in study.scores.metrics].index(metric)
-
-
-def scored_in(study: StudyTable, metric: int) -> NDArray[np.bool_]:
-    """Return (runs, questions): whether this metric has a value."""
-    return ~np.isnan(study.scores.values[:, :, metric])
-
-
-def has_row(study: StudyTable, metric: int) -> NDArray[np.bool_]:
-    """Return (questions,): whether the metric has a score or NA wherever it was asked."""
-    return np.asarray(
-        ((study.scores.statuses[:, :, metric] != "") | ~asked_mask(study)).all(axis=0)
-    )
-
-
 def part(
     study: StudyTable,
     runs: Sequence[str],
-    questions: Sequence[str] | None,
-    metrics: Sequence[str] | None,
+    questions: Sequence[str] | None = None,
+    metrics: Sequence[str] | None = None,
 ) -> StudyTable:
     """Return the study reduced to these runs, questions and metrics; None keeps all."""
-    rows = places([run.name for run in study.runs], runs)
-    columns = places([question.id for question in study.questions], questions)
-    layers = places([facts.name for facts in study.scores.metrics], metrics)
     cube, right = study.scores, study.right
+    names = [facts.name for facts in cube.metrics]
+    rows = places(cube.runs, runs, "run").tolist()
+    columns = places(
+        cube.questions, cube.questions if questions is None else questions, "question"
+    ).tolist()
+    layers = places(names, names if metrics is None else metrics, "metric").tolist()
     cells, cell = np.ix_(rows, columns, layers), np.ix_(rows, columns)
     ids = {study.questions[at].id for at in columns}
     return StudyTable(
@@ -237,12 +229,6 @@ def part(
             if run in runs
         },
     )
-
-
-def places(names: Sequence[str], chosen: Sequence[str] | None) -> list[int]:
-    """Return the indices of the chosen names, in the order of the choice; all where it is None."""
-    at = {name: place for place, name in enumerate(names)}
-    return list(at.values()) if chosen is None else [at[name] for name in chosen]
 
 
 def analyse_judge(study: StudyTable, common: CommonPart, options: Options) -> JudgeResults:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,12 @@ from harness.analysis.results import (
     Outcomes,
     RunSummary,
 )
-from harness.analysis.statistics.corrected_mean import ENOUGH, CorrectedMean, corrected_mean
 from harness.analysis.statistics.intervals import (
+    ENOUGH,
     NO_INTERVAL,
     Interval,
     around,
+    corrected_mean,
     t_interval,
     tolerance,
 )
@@ -39,58 +40,42 @@ SHORTEST_SWEEP = 3
 """Runs from which a sweep is a curve: two are a contrast."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MetricRows:
-    """One metric's rows of the study table, and what qualifies them: (runs, questions) each."""
-
-    measure: Measure
-    statuses: NDArray[np.object_]
-    asked: NDArray[np.bool_]
-    grades: Floats | None
-    """Human grades that can correct the metric's means, nan elsewhere; None where none can."""
-
-
 def means(study: StudyTable) -> tuple[MetricMeans, ...]:
-    """Return the means of every metric."""
+    """Return each metric's mean in each run, and over the questions that all runs have scored."""
     were_asked, grades = asked_mask(study), human_grades(study)
-    runs = [run.name for run in study.runs]
-    questions = [question.id for question in study.questions]
-    cube = study.scores
-    return tuple(
-        metric_means(
-            MetricRows(
-                Measure(facts, cube.values[:, :, k], cube.units[:, :, k], cube.binary[k]),
-                cube.statuses[:, :, k],
-                were_asked,
-                grades if facts.layer in JUDGES_ANSWERS and facts.bounded else None,
-            ),
-            runs,
-            questions,
+    cube, found = study.scores, []
+    for k, facts in enumerate(cube.metrics):
+        measure = cube.measure(k)
+        common = np.asarray((~np.isnan(measure.values)).all(axis=0))
+        correctable = grades is not None and facts.layer in JUDGES_ANSWERS and facts.bounded
+        cells = []
+        for at, run in enumerate(cube.runs):
+            statuses = cube.statuses[at, were_asked[at], k].tolist()
+            cell = mean_cell(measure, at, run, common, statuses)
+            if grades is not None and correctable:
+                mean, low, high = corrected_mean(measure.values[at], grades[at])
+                cell = replace(cell, corrected=mean, corrected_low=low, corrected_high=high)
+            cells.append(cell)
+        found.append(
+            MetricMeans(
+                facts.name,
+                facts.layer,
+                facts.higher_is_better,
+                facts.bounded,
+                tuple(cells),
+                names_where(cube.questions, common),
+            )
         )
-        for k, facts in enumerate(cube.metrics)
-    )
+    return tuple(found)
 
 
-def metric_means(rows: MetricRows, runs: Sequence[str], questions: Sequence[str]) -> MetricMeans:
-    """Return one metric's mean in each run, and over the questions that all runs have scored."""
-    common = np.asarray((~np.isnan(rows.measure.values)).all(axis=0))
-    facts = rows.measure.facts
-    return MetricMeans(
-        facts.name,
-        facts.layer,
-        facts.higher_is_better,
-        facts.bounded,
-        tuple(mean_cell(rows, at, run, common) for at, run in enumerate(runs)),
-        names_where(questions, common),
-    )
-
-
-def mean_cell(rows: MetricRows, at: int, run: str, common: NDArray[np.bool_]) -> MeanCell:
-    """Return one run's mean with everything that qualifies it."""
-    measure, were_asked = rows.measure, rows.asked[at]
+def mean_cell(
+    measure: Measure, at: int, run: str, common: NDArray[np.bool_], statuses: Sequence[str]
+) -> MeanCell:
+    """Return one run's mean with what qualifies it: the statuses are those of what was asked."""
     row = measure.values[at]
     values = row[~np.isnan(row)]
-    n, of = values.size, int(were_asked.sum())
+    n, of = values.size, len(statuses)
     units = measure.units[at][~np.isnan(row) & ~np.isnan(measure.units[at])]
     span = mean_interval(values, measure.binary, measure.facts.bounded)
     missing = of - n
@@ -98,7 +83,6 @@ def mean_cell(rows: MetricRows, at: int, run: str, common: NDArray[np.bool_]) ->
         (float(values.sum()) + missing * value) / of if of and measure.facts.bounded else None
         for value in ((0.0, 1.0) if measure.facts.higher_is_better else (1.0, 0.0))
     ]
-    corrected = CorrectedMean(None) if rows.grades is None else corrected_mean(row, rows.grades[at])
     return MeanCell(
         run=run,
         mean=mean_of(values),
@@ -109,18 +93,9 @@ def mean_cell(rows: MetricRows, at: int, run: str, common: NDArray[np.bool_]) ->
         worst=bounds[0],
         best=bounds[1],
         common=mean_of(row[common]),
-        statuses=dict(
-            Counter(
-                status or Status.NOT_ASKED.value
-                for status in rows.statuses[at][were_asked]
-                if status != Status.OK
-            )
-        ),
+        statuses=dict(Counter(s or Status.NOT_ASKED.value for s in statuses if s != Status.OK)),
         units=float(np.median(units)) if units.size else None,
         coarse=int((units <= COARSE).sum()),
-        corrected=corrected.mean,
-        corrected_low=corrected.low,
-        corrected_high=corrected.high,
     )
 
 

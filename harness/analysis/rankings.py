@@ -42,9 +42,7 @@ class RankScores:
 
 
 def rank_scores(
-    ranked: Mapping[str, Sequence[str]],
-    gold: Mapping[str, Mapping[str, int]],
-    cutoff: int,
+    ranked: Mapping[str, Sequence[str]], gold: Mapping[str, Mapping[str, int]], cutoff: int
 ) -> dict[str, RankScores]:
     """Compute the measures of `ir-measures` (those of trec_eval) for each question with gold.
 
@@ -92,7 +90,7 @@ def gold_scores(questions: Iterable[Question], responses: Iterable[Response]) ->
     is the number of passages requested, else of those retrieved. Precision divides by the number
     retrieved: equal passages have equal scores, whatever was requested.
     """
-    places = {question.id: distinct(question.evidence) for question in questions}
+    places = {question.id: tuple(dict.fromkeys(question.evidence)) for question in questions}
     rows = list(responses)
     by_cutoff: dict[int, list[int]] = defaultdict(list)
     for at, response in enumerate(rows):
@@ -104,21 +102,17 @@ def gold_scores(questions: Iterable[Question], responses: Iterable[Response]) ->
         ranked = {str(at): as_gold(rows[at].passages, sought[at]) for at in members}
         gold = {str(at): {str(n): 1 for n in range(len(sought[at]))} for at in members}
         found |= {
+            # divided by the ranks that hold a passage, or 1 where nothing was retrieved
             at: replace(
-                scores, precision=scores.precision * cutoff / ranks_within(ranked[at], cutoff)
+                one, precision=one.precision * cutoff / max(1, min(len(ranked[at]), cutoff))
             )
-            for at, scores in rank_scores(ranked, gold, cutoff).items()
+            for at, one in rank_scores(ranked, gold, cutoff).items()
         }
     return [
         score
         for at, response in enumerate(rows)
         for score in rows_of(response, len(places[response.question_id]), found.get(str(at)))
     ]
-
-
-def ranks_within(ranked: Sequence[str], cutoff: int) -> int:
-    """Return how many ranks count; 1 where nothing was retrieved."""
-    return max(1, min(len(ranked), cutoff))
 
 
 def rows_of(response: Response, items: int, found: RankScores | None) -> Iterator[Score]:
@@ -131,11 +125,6 @@ def rows_of(response: Response, items: int, found: RankScores | None) -> Iterato
         yield Score(
             response.question_id, response.repeat, facts.name, value, items or None, status, None
         )
-
-
-def distinct(places: Iterable[EvidencePlace]) -> tuple[EvidencePlace, ...]:
-    """Return each place once."""
-    return tuple(dict.fromkeys(places))
 
 
 def as_gold(passages: Sequence[Passage], places: Sequence[EvidencePlace]) -> list[str]:
@@ -179,7 +168,10 @@ def retrieval_facts(study: StudyTable) -> tuple[RetrievalFacts, ...]:
         questions = [q.id for q in study.questions if (q.id, 0) in flags]
         if not questions:
             continue
-        first = [first_true(flags[question, 0]) for question in questions]
+        first = [
+            flags[question, 0].index(True) + 1 if True in flags[question, 0] else None
+            for question in questions
+        ]
         depth = max(len(flags[question, 0]) for question in questions)
         ranks = np.array([np.inf if rank is None else rank for rank in first])
         found.append(
@@ -227,8 +219,3 @@ def answered_questions(study: StudyTable, run: str) -> Iterator[tuple[Question, 
         for response in study.responses.get((run, question.id), ()):
             if response.response is not None:
                 yield question, response
-
-
-def first_true(flags: tuple[bool, ...]) -> int | None:
-    """Return the rank, from 1, of the first useful passage."""
-    return flags.index(True) + 1 if True in flags else None

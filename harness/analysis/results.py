@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from harness.analysis.findings.kinds import Finding
+from harness.analysis.findings import Finding
 from harness.analysis.statistics.sign_flip import McNemar
 from harness.records import Layer
 

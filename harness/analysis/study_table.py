@@ -8,16 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.records import (
-    PASSAGES_FROM,
-    Floats,
-    Layer,
-    Question,
-    Response,
-    Score,
-    Status,
-    Verdict,
-)
+from harness.records import PASSAGES_FROM, Floats, Layer, Question, Response, Score, Status, Verdict
 from harness.text import natural
 
 RIGHT = "right"
@@ -151,6 +142,11 @@ class ScoreCube:
     binary: tuple[bool, ...]
     """(metrics,): whether each single score was 0 or 1, before repeats were averaged."""
 
+    def measure(self, at: int) -> "Measure":
+        """Return one metric over all runs."""
+        values, units = self.values[:, :, at], self.units[:, :, at]
+        return Measure(self.metrics[at], values, units, self.binary[at])
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RightWrong:
@@ -256,7 +252,7 @@ def score_cube(
     size = int(np.prod(shape))
     count = np.bincount(cells[scored], minlength=size)
     total = np.bincount(cells[scored], values[scored], size).astype(np.float64)
-    means = divide(total, count)
+    means = np.divide(total, count, out=np.full(size, np.nan), where=count > 0)
     if (count > 1).any():
         # equal means must stay equal whatever the order and the number of the repeats
         means = np.round(means, 12)
@@ -367,13 +363,6 @@ def unique(kind: str, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def divide(total: Floats, count: NDArray[np.int64]) -> Floats:
-    """Return the means; nan where the count is 0."""
-    means = np.full(total.shape, np.nan)
-    np.divide(total, count, out=means, where=count > 0)
-    return means
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Measure:
     """One metric over all runs, or right/wrong as if it were one."""
@@ -414,8 +403,7 @@ def measures(study: StudyTable) -> tuple[Measure, ...]:
     graded = bool((right.origins == "grade").any())
     for at, facts in enumerate(cube.metrics):
         if facts.name != ANSWER_MATCH or graded or not found:
-            values, units = cube.values[:, :, at], cube.units[:, :, at]
-            found.append(Measure(facts, values, units, cube.binary[at]))
+            found.append(cube.measure(at))
     return tuple(found)
 
 

@@ -25,20 +25,14 @@ def suspects(study: StudyTable) -> tuple[Suspect, ...]:
     """List the suspect verdicts of every run, in the order of runs and questions."""
     found: list[Suspect] = []
     for run in study.runs:
-        rows = by_response(study.verdicts.get(run.name, ()))
+        rows: dict[tuple[str, int], list[Verdict]] = defaultdict(list)
+        for verdict in study.verdicts.get(run.name, ()):
+            rows[verdict.question_id, verdict.repeat].append(verdict)
         for question in study.questions:
             for response in study.responses.get((run.name, question.id), ()):
                 verdicts = rows.get((question.id, response.repeat), [])
                 found += of_response(run.name, response, verdicts) if verdicts else ()
     return tuple(found)
-
-
-def by_response(verdicts: Iterable[Verdict]) -> dict[tuple[str, int], list[Verdict]]:
-    """Return the verdicts by question and repeat."""
-    rows = defaultdict(list)
-    for verdict in verdicts:
-        rows[verdict.question_id, verdict.repeat].append(verdict)
-    return rows
 
 
 def of_response(run: str, response: Response, verdicts: Sequence[Verdict]) -> Iterator[Suspect]:

@@ -12,8 +12,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from harness.metrics import generation, overall, retrieval
-from harness.metrics.answer_match import char_f1, matches, normalise
-from harness.metrics.costs import COSTS
 from harness.metrics.evidence import AXES, OF_THE_RESPONSE, assemble
 from harness.metrics.metric import (
     Metric,
@@ -24,6 +22,7 @@ from harness.metrics.metric import (
     share,
 )
 from harness.metrics.other_rules import OTHER_RULES
+from harness.metrics.overall import COSTS
 from harness.metrics.refusals import is_refusal
 from harness.records import Layer, Status
 
@@ -35,13 +34,10 @@ __all__ = [
     "Metric",
     "MetricValue",
     "assemble",
-    "char_f1",
     "contradicted",
     "custom_check_score",
     "entailed",
     "is_refusal",
-    "matches",
-    "normalise",
     "resolve",
     "share",
 ]
@@ -65,14 +61,10 @@ METRICS: dict[str, Metric] = {
     "context_precision@ragchecker": Metric(retrieval.context_precision_ragchecker, Layer.RETRIEVAL),
     "context_utilization": Metric(generation.context_utilization, Layer.GENERATION),
     "noise_sensitivity_in_relevant": Metric(
-        generation.noise_sensitivity_in_relevant,
-        Layer.GENERATION,
-        higher_is_better=False,
+        generation.noise_sensitivity_in_relevant, Layer.GENERATION, higher_is_better=False
     ),
     "noise_sensitivity_in_irrelevant": Metric(
-        generation.noise_sensitivity_in_irrelevant,
-        Layer.GENERATION,
-        higher_is_better=False,
+        generation.noise_sensitivity_in_irrelevant, Layer.GENERATION, higher_is_better=False
     ),
     "hallucination": Metric(generation.hallucination, Layer.GENERATION, higher_is_better=False),
     "self_knowledge": Metric(generation.self_knowledge, Layer.GENERATION, higher_is_better=False),
@@ -97,12 +89,7 @@ RAGCHECKER = (
     "faithfulness@ragchecker",
 )
 ZEROS = dict.fromkeys(
-    (
-        Status.NO_CLAIMS,
-        Status.NO_REFERENCE_CLAIMS,
-        Status.NO_PASSAGES,
-        Status.NO_RECALLED_CLAIMS,
-    ),
+    (Status.NO_CLAIMS, Status.NO_REFERENCE_CLAIMS, Status.NO_PASSAGES, Status.NO_RECALLED_CLAIMS),
     0.0,
 )
 """What RAGChecker 0.1.9 gives where ours is NA."""

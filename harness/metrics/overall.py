@@ -1,9 +1,9 @@
-"""Overall: does the response say what the reference says."""
+"""The answer as a whole: does it say what the reference says, and what did it cost."""
 
 from harness.metrics.answer_match import char_f1, matches, normalise
-from harness.metrics.metric import MetricValue, entailed, share
+from harness.metrics.metric import Metric, MetricValue, entailed, share
 from harness.metrics.refusals import is_refusal
-from harness.records import Labels, Status
+from harness.records import Labels, Layer, Status
 
 
 def precision(response_in_reference: Labels) -> MetricValue:
@@ -50,3 +50,49 @@ def answer_char_f1(reference_text: str, response_text: str | None = None) -> Met
     if not normalise(reference_text):
         return MetricValue(None, 0, Status.NO_REFERENCE)
     return MetricValue(char_f1(response_text or "", reference_text))
+
+
+UNLIMITED = (0.0, float("inf"))
+
+
+def retrieval_seconds(retrieval_seconds: float) -> MetricValue:
+    """Seconds until the passages were retrieved."""
+    return MetricValue(float(retrieval_seconds))
+
+
+def generation_seconds(generation_seconds: float) -> MetricValue:
+    """Seconds from the passages to the response."""
+    return MetricValue(float(generation_seconds))
+
+
+def seconds(retrieval_seconds: float, generation_seconds: float) -> MetricValue:
+    """Seconds from the question to the response."""
+    return MetricValue(float(retrieval_seconds + generation_seconds))
+
+
+def input_tokens(input_tokens: float) -> MetricValue:
+    """Tokens that the generator read."""
+    return MetricValue(float(input_tokens))
+
+
+def output_tokens(output_tokens: float) -> MetricValue:
+    """Tokens that the generator wrote."""
+    return MetricValue(float(output_tokens))
+
+
+def passages_returned(passages_returned: float) -> MetricValue:
+    """Passages returned; fewer than requested where the index is smaller."""
+    return MetricValue(float(passages_returned))
+
+
+COSTS: dict[str, Metric] = {
+    cost.__name__: Metric(cost, Layer.COST, higher_is_better=better, bounds=UNLIMITED)
+    for cost, better in (
+        (retrieval_seconds, False),
+        (generation_seconds, False),
+        (seconds, False),
+        (input_tokens, False),
+        (output_tokens, False),
+        (passages_returned, None),
+    )
+}

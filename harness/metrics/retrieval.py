@@ -2,14 +2,7 @@
 
 import numpy as np
 
-from harness.metrics.metric import (
-    Flags,
-    MetricValue,
-    by_claim,
-    by_passage,
-    entailed,
-    share,
-)
+from harness.metrics.metric import Flags, MetricValue, by_claim, by_passage, entailed, share
 from harness.records import Labels
 
 

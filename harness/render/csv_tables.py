@@ -10,7 +10,7 @@ from enum import Enum
 from operator import attrgetter
 
 from harness.analysis import Finding
-from harness.analysis.findings.kinds import json_number, value_text
+from harness.analysis.findings import json_number, value_text
 from harness.analysis.results import (
     Analysis,
     Change,

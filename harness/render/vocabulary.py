@@ -15,7 +15,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, cast
 
-from harness.analysis.findings.kinds import value_text
+from harness.analysis.findings import value_text
 from harness.render.blocks import Block, Column, Section
 from harness.render.notation import STYLES, Number
 

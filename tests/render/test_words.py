@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from harness.analysis import KINDS
-from harness.analysis.findings.kinds import Finding
+from harness.analysis.findings import Finding
 from harness.records import Status
 from harness.render import LANGUAGES, sentence, vocabulary, words
 from harness.render.notation import STYLES

@@ -1,1 +1,414 @@
-"""Findings: what becomes a sentence of the report, as numbers and ids."""
+"""What a finding is, the kinds of finding, and findings in order and as JSON.
+
+To add a kind: a producer in one of the modules beside this one, an entry in `KINDS`, and a
+sentence in each language of `render/words`.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+
+class Severity(StrEnum):
+    """How much a finding matters, strongest first."""
+
+    ERROR = "error"
+    """The data contradict themselves: fix that before drawing any conclusion."""
+    WARNING = "warning"
+    """A number of the report means less than it seems to."""
+    FINDING = "finding"
+    """A result."""
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One statement of the report, as data. `KINDS` lists what each kind carries."""
+
+    kind: str
+    severity: Severity = field(init=False)
+    """That of its kind."""
+    numbers: Mapping[str, float | int | None] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Texts that the sentence needs: values of a factor, statuses."""
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Named lists that the sentence needs: question ids `gained` and `lost`, `words` to paste."""
+    questions: tuple[str, ...] = ()
+    factor: str | None = None
+    left: str | None = None
+    """The contrast's left run, where the finding is about a contrast."""
+    right: str | None = None
+    run: str | None = None
+    metric: str | None = None
+
+    def __post_init__(self) -> None:
+        """Take the severity from the kind."""
+        object.__setattr__(self, "severity", KINDS[self.kind].severity)
+
+
+@dataclass(frozen=True, slots=True)
+class FindingKind:
+    """What every finding of one kind carries, for whoever puts it into words."""
+
+    meaning: str
+    severity: Severity
+    about: tuple[str, ...] = ()
+    """Which of `factor`, `left`, `right`, `run`, `metric`, `questions` are filled."""
+    numbers: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+
+
+CONTRAST = ("factor", "left", "right")
+SIDES = ("left_value", "right_value")
+"""The factor's values, as text."""
+CONTRADICTION = (Severity.ERROR, (*CONTRAST, "metric", "questions"), ("differing",), SIDES)
+TESTED = (
+    Severity.FINDING,
+    (*CONTRAST, "metric", "questions"),
+    ("mean", "low", "high", "p", "p_floor", "p_adjusted", "questions", "wins", "ties", "losses"),
+    SIDES,
+    ("won", "lost"),
+)
+
+KINDS: dict[str, FindingKind] = {
+    "retrieval_scores_differ": FindingKind(
+        "Equal passages, yet a retrieval metric gives other scores on these questions.",
+        *CONTRADICTION,
+    ),
+    "judged_unequally": FindingKind(
+        "Equal passages and word for word the same answer, yet the metric gives other scores on "
+        "these questions: the judge, or a person, is not consistent.",
+        *CONTRADICTION,
+    ),
+    "better": FindingKind(
+        "Right is better than left in this metric, beyond chance within the family.", *TESTED
+    ),
+    "worse": FindingKind(
+        "Right is worse than left in this metric, beyond chance within the family.", *TESTED
+    ),
+    "under_every_judge": FindingKind(
+        "Every judge's scores give this finding. `said` is its kind or, for a metric that is not "
+        "trusted, its verdict; `k` is the rank that a finding on ranks is about.",
+        Severity.FINDING,
+        (*CONTRAST, "run", "metric", "questions"),
+        ("k",),
+        (*SIDES, "said"),
+        ("judges",),
+    ),
+    "answers_changed": FindingKind(
+        "Answers that became right (gained) or wrong (lost) from left to right; p is McNemar's.",
+        Severity.FINDING,
+        (*CONTRAST, "metric", "questions"),
+        ("gained", "lost", "ties", "p", "p_floor", "discordant", "questions"),
+        SIDES,
+        ("gained", "lost"),
+    ),
+    "credit": FindingKind(
+        "These questions became right (direction `won`) or wrong (`lost`) in every contrast with "
+        "this change of this factor.",
+        Severity.FINDING,
+        ("factor", "questions"),
+        ("contrasts",),
+        (*SIDES, "direction"),
+    ),
+    "generation_by_construction": FindingKind(
+        "Every passage is the same on both sides: what changed on these questions is generation.",
+        Severity.FINDING,
+        (*CONTRAST, "questions"),
+        ("same",),
+        SIDES,
+        ("gained", "lost"),
+    ),
+    "no_effect_possible": FindingKind(
+        "All responses and passages are identical: the factor did not act.",
+        Severity.FINDING,
+        CONTRAST,
+        ("questions",),
+        SIDES,
+    ),
+    "interaction": FindingKind(
+        "The first factor's effect on the metric depends on the second's value by `mean`.",
+        Severity.FINDING,
+        ("factor", "metric", "questions"),
+        ("mean", "low", "high", "p", "p_floor", "questions"),
+        (*SIDES, "second_factor", "second_left_value", "second_right_value"),
+    ),
+    "informative": FindingKind(
+        "Only these questions are answered right by some runs and wrong by others.",
+        Severity.FINDING,
+        ("questions",),
+        ("informative", "questions"),
+    ),
+    "different": FindingKind(
+        "Right differs from left in a metric of cost, beyond chance within the family.", *TESTED
+    ),
+    "metric_trusted": FindingKind(
+        "The metric scores right answers above wrong ones, beyond chance.",
+        Severity.FINDING,
+        ("metric",),
+        ("auc", "low", "high", "gap", "right", "wrong", "questions"),
+        ("graded_by",),
+    ),
+    "deeper_rank": FindingKind(
+        "The first useful passage of these questions has a rank above k in this run: with "
+        "top_k = k it would have been missed.",
+        Severity.FINDING,
+        ("run", "questions"),
+        ("k", "k_returned"),
+        ("source",),
+    ),
+    "under_some_judges": FindingKind(
+        "The scores of `judges` give this finding and those of `others` do not; `said` and `k` as "
+        "in `under_every_judge`.",
+        Severity.WARNING,
+        (*CONTRAST, "run", "metric", "questions"),
+        ("k",),
+        (*SIDES, "said"),
+        ("judges", "others"),
+    ),
+    "nothing_beyond_chance": FindingKind(
+        "No test of the family is below the level after correction.",
+        Severity.WARNING,
+        (),
+        ("contrasts", "tests", "smallest_adjusted"),
+    ),
+    "nothing_can_be_significant": FindingKind(
+        "With this few questions and this many tests no result at all could have passed.",
+        Severity.WARNING,
+        (),
+        ("tests", "smallest_p", "level"),
+    ),
+    "metric_not_trusted": FindingKind(
+        "The metric cannot tell right answers from wrong ones (verdict `no_evidence`), or scores "
+        "wrong ones higher (`inverted`).",
+        Severity.WARNING,
+        ("metric",),
+        ("auc", "low", "high", "gap", "right", "wrong", "questions"),
+        ("graded_by", "verdict"),
+    ),
+    "retrieval_moved": FindingKind(
+        "The passages of these questions differ, although the factor acts after retrieval: the "
+        "runs differ in something that no factor names, such as the processor that embedded.",
+        Severity.WARNING,
+        (*CONTRAST, "questions"),
+        (),
+        SIDES,
+    ),
+    "saturated": FindingKind(
+        "The run retrieves most (`share` >= 0.8) or all (1) of its index: retrieval metrics say "
+        "nothing.",
+        Severity.WARNING,
+        ("run",),
+        ("k_returned", "corpus_size", "share"),
+    ),
+    "k_not_reached": FindingKind(
+        "Fewer passages came back than were asked for.",
+        Severity.WARNING,
+        ("run",),
+        ("k_requested", "k_returned", "corpus_size", "questions"),
+    ),
+    "system_errors": FindingKind(
+        "The system under test failed on these questions; they count as wrong.",
+        Severity.WARNING,
+        ("run", "questions"),
+        ("errors", "asked"),
+    ),
+    "partial_run": FindingKind(
+        "Only part of the questions was asked.", Severity.WARNING, ("run",), ("asked", "questions")
+    ),
+    "always_wrong": FindingKind(
+        "No run answers these questions right: check the test set first.",
+        Severity.WARNING,
+        ("questions",),
+        ("runs",),
+    ),
+    "missing_scores": FindingKind(
+        "Cells of this metric are NA, for the reason `status`.",
+        Severity.WARNING,
+        ("metric",),
+        ("missing", "cells"),
+        ("status",),
+    ),
+    "missing_not_at_random": FindingKind(
+        "NA cells fall unevenly on the two sides, or the sign of the difference depends on them; "
+        "`others` more contrasts in view have the same problem with this metric.",
+        Severity.WARNING,
+        (*CONTRAST, "metric", "questions"),
+        ("left_missing", "right_missing", "compared", "mean", "worst", "best", "flips", "others"),
+        SIDES,
+    ),
+    "judged_differently": FindingKind(
+        "Different judges or prompts scored the two sides: this metric is not compared, here and "
+        "in `others` more contrasts in view.",
+        Severity.WARNING,
+        (*CONTRAST, "metric"),
+        ("others",),
+        SIDES,
+    ),
+    "quantised": FindingKind(
+        "Most cells of this metric rest on at most 3 units, so few values are possible.",
+        Severity.WARNING,
+        ("metric",),
+        ("coarse", "cells", "units"),
+    ),
+    "one_cell": FindingKind(
+        "A right answer has the metric's worst score on at most 3 units: one cell, not a finding.",
+        Severity.WARNING,
+        ("run", "metric", "questions"),
+        ("value", "units"),
+    ),
+    "refused_despite_evidence": FindingKind(
+        "The evidence was retrieved, yet the answer is a refusal.",
+        Severity.WARNING,
+        ("run", "questions"),
+        ("refused",),
+    ),
+    "answered_unanswerable": FindingKind(
+        "Questions without an answer in the corpus were answered anyway.",
+        Severity.WARNING,
+        ("run", "questions"),
+        ("answered", "unanswerable"),
+    ),
+    "suspect_verdicts": FindingKind(
+        "Verdicts of the judge that contradict the text or each other.",
+        Severity.WARNING,
+        ("run", "questions"),
+        ("verbatim", "duplicates"),
+    ),
+    "judge_of_same_family": FindingKind(
+        "The judge is of the generator's own family.",
+        Severity.WARNING,
+        ("run",),
+        (),
+        ("generator", "judge"),
+    ),
+    "same_wording": FindingKind(
+        "These questions have the same wording; they are scored separately.",
+        Severity.WARNING,
+        ("questions",),
+    ),
+    "not_comparable": FindingKind(
+        "The two runs have different corpora or test sets (`reason`): never compared.",
+        Severity.WARNING,
+        ("left", "right"),
+        (),
+        ("reason",),
+    ),
+    "confounded": FindingKind(
+        "The runs differ in several factors and no chain of runs separates them; `words` make "
+        "the variant that would.",
+        Severity.NOTE,
+        ("left", "right"),
+        ("factors", "missing"),
+        (),
+        ("factors", "words"),
+    ),
+    "missing_corner": FindingKind(
+        "Whether the two factors' effects depend on each other cannot be said: a run is missing.",
+        Severity.NOTE,
+        ("factor",),
+        ("missing",),
+        (*SIDES, "second_factor", "second_left_value", "second_right_value"),
+        ("words",),
+    ),
+    "primary_not_tested": FindingKind(
+        "The study declared this test before collecting, and no contrast makes it.",
+        Severity.WARNING,
+        ("factor", "metric"),
+    ),
+    "too_few_grades": FindingKind(
+        "Too few graded answers, or of one kind only, to say whether the metric can be trusted.",
+        Severity.NOTE,
+        ("metric",),
+        ("right", "wrong", "questions"),
+        ("graded_by",),
+    ),
+    "always_right": FindingKind(
+        "Every run answers these questions right: they do not separate the runs.",
+        Severity.NOTE,
+        ("questions",),
+        ("runs",),
+    ),
+    "judges_agreement": FindingKind(
+        "How far two judges agree on one check, over the `n` labels that can be matched. Where "
+        "kappa is NA or not informative, `unmatched` is the reason or, where `lacking` gave no "
+        "label, `status`.",
+        Severity.NOTE,
+        (),
+        (
+            *("n", "first_labelled", "second_labelled", "questions", "agreed", "share"),
+            *("kappa", "low", "high"),
+        ),
+        ("first", "second", "check", "unmatched", "status", "lacking"),
+    ),
+}
+"""Kind -> what it carries, strongest first within a severity."""
+
+
+def numbers_of(kind: str, result: object) -> dict[str, float | int | None]:
+    """Return the numbers of a kind, read from the result that has them under the same names."""
+    return {name: getattr(result, name) for name in KINDS[kind].numbers}
+
+
+def strongest_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return findings by severity, then by kind as in `KINDS`, else in the order given."""
+    severities, kinds = list(Severity), list(KINDS)
+    return tuple(
+        sorted(findings, key=lambda f: (severities.index(f.severity), kinds.index(f.kind)))
+    )
+
+
+def merge_alike(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return the findings, reduced to one where several contrasts have the same about a metric.
+
+    These are the kinds with the number `others`: the first finding is kept and counts the others.
+    """
+    kept: dict[object, Finding] = {}
+    for at, finding in enumerate(findings):
+        # the same about a metric, apart from the contrast
+        topic = finding.kind, finding.metric, finding.numbers.get("flips")
+        key = topic if "others" in finding.numbers else at
+        first = kept.setdefault(key, finding)
+        if first is not finding:
+            others = (first.numbers["others"] or 0) + 1
+            kept[key] = replace(first, numbers={**first.numbers, "others": others})
+    return tuple(kept.values())
+
+
+def as_json(findings: Iterable[Finding]) -> list[dict[str, object]]:
+    """Return the content of `findings.json`: plain values, null where a number is undefined."""
+    return [
+        {
+            "kind": finding.kind,
+            "severity": finding.severity.value,
+            "contrast": {"left": finding.left, "right": finding.right}
+            if finding.left is not None and finding.right is not None
+            else None,
+            "factor": finding.factor,
+            "run": finding.run,
+            "metric": finding.metric,
+            "questions": list(finding.questions),
+            "numbers": {name: json_number(value) for name, value in finding.numbers.items()},
+            "names": dict(finding.names),
+            "groups": {name: list(items) for name, items in finding.groups.items()},
+        }
+        for finding in findings
+    ]
+
+
+def json_number(value: float | int | None) -> float | int | None:
+    """Return a number that JSON can hold: never NaN or infinity."""
+    if value is None or not math.isfinite(value):
+        return None
+    return int(value) if isinstance(value, int) else float(value)
+
+
+def value_text(value: object) -> str:
+    """Return a factor's value as a short text; None is "none"."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}={value_text(item)}" for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(value_text(item) for item in value)
+    return "none" if value is None else str(value)

@@ -3,14 +3,13 @@
 from collections.abc import Iterator, Mapping
 
 from harness.analysis.contrasts import FIXED_AT_ZERO
-from harness.analysis.findings.kinds import Finding, value_text
+from harness.analysis.findings import Finding, numbers_of, value_text
 from harness.analysis.results import (
     Analysis,
     Attribution,
     Change,
     Conclusion,
     Contrast,
-    Difference,
     PassageComparison,
 )
 from harness.analysis.statistics.sign_flip import binomial_p
@@ -70,7 +69,7 @@ def significant_differences(contrast: Contrast) -> Iterator[Finding]:
                 contrast,
                 difference.verdict.value,
                 metric=difference.metric,
-                numbers=tested_numbers(difference),
+                numbers=numbers_of(difference.verdict.value, difference),
                 groups={"won": difference.won, "lost": difference.lost},
                 questions=(*difference.won, *difference.lost),
             )
@@ -135,12 +134,7 @@ def missing_scores(contrast: Contrast) -> Iterator[Finding]:
     """Yield differences whose sign depends on NA cells, and metrics judged differently."""
     for row in contrast.differences:
         if row.verdict is Conclusion.NOT_COMPARED and row.questions and row.p is None:
-            yield about(
-                contrast,
-                "judged_differently",
-                metric=row.metric,
-                numbers={"others": 0},
-            )
+            yield about(contrast, "judged_differently", metric=row.metric, numbers={"others": 0})
             continue
         left, right = len(row.dropped_left), len(row.dropped_right)
         # cells that are NA on both sides do not make the sides unequal
@@ -169,22 +163,6 @@ def missing_scores(contrast: Contrast) -> Iterator[Finding]:
                 },
                 questions=(*row.dropped_left, *row.dropped_right, *row.dropped_both),
             )
-
-
-def tested_numbers(difference: Difference) -> dict[str, float | int | None]:
-    """Return the numbers that a finding about a tested difference carries."""
-    return {
-        "mean": difference.mean,
-        "low": difference.low,
-        "high": difference.high,
-        "p": difference.p,
-        "p_floor": difference.p_floor,
-        "p_adjusted": difference.p_adjusted,
-        "questions": difference.questions,
-        "wins": difference.wins,
-        "ties": difference.ties,
-        "losses": difference.losses,
-    }
 
 
 def about(contrast: Contrast, kind: str, **facts: object) -> Finding:

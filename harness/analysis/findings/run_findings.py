@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from harness.analysis.findings.kinds import Finding
+from harness.analysis.changes import evidence_retrieved
+from harness.analysis.findings import Finding, numbers_of
 from harness.analysis.means import COARSE
-from harness.analysis.passage_changes import evidence_retrieved
 from harness.analysis.results import Analysis, RetrievalFacts, RunSummary, Suspect
 from harness.analysis.study_table import RunFacts, StudyTable
 from harness.records import Layer, Response
@@ -32,15 +32,15 @@ def completeness(study: StudyTable, run: RunSummary) -> Iterator[Finding]:
     """Yield failed and missing questions, and retrieval of nearly all or too little."""
     if run.errors:
         failed = questions_where(study, run, lambda r: r.response is None)
-        numbers: Numbers = {"errors": run.errors, "asked": run.asked}
+        numbers: Numbers = numbers_of("system_errors", run)
         yield Finding("system_errors", numbers, run=run.name, questions=failed)
     if run.partial:
         asked, questions = run.part or (run.asked, len(study.questions))
         numbers = {"asked": asked, "questions": questions}
         yield Finding("partial_run", numbers, run=run.name)
-    sizes: Numbers = {"k_returned": run.k_returned, "corpus_size": run.corpus_size}
     if run.saturated:
-        numbers = {**sizes, "share": run.saturation}
+        numbers = {"k_returned": run.k_returned, "corpus_size": run.corpus_size}
+        numbers["share"] = run.saturation
         yield Finding("saturated", numbers, run=run.name)
     short = questions_where(study, run, k_not_reached)
     if short:

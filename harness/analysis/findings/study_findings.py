@@ -3,8 +3,8 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
-from harness.analysis.findings.contrast_findings import BEYOND_CHANCE, tested_numbers, values_of
-from harness.analysis.findings.kinds import SIDES, Finding, value_text
+from harness.analysis.findings import SIDES, Finding, numbers_of, value_text
+from harness.analysis.findings.contrast_findings import BEYOND_CHANCE, values_of
 from harness.analysis.results import (
     Analysis,
     CheckAgreement,
@@ -59,11 +59,7 @@ def credited(contrasts: Iterable[Contrast]) -> Iterator[Finding]:
                 yield Finding(
                     "credit",
                     numbers={"contrasts": len(rows)},
-                    names={
-                        "left_value": left,
-                        "right_value": right_value,
-                        "direction": direction,
-                    },
+                    names={"left_value": left, "right_value": right_value, "direction": direction},
                     factor=factor,
                     questions=always,
                 )
@@ -78,12 +74,7 @@ def beyond_chance(analysis: Analysis) -> Iterator[Finding]:
         return
     if family.smallest_p is not None and family.smallest_p > family.level:
         yield Finding(
-            "nothing_can_be_significant",
-            numbers={
-                "tests": family.tests,
-                "smallest_p": family.smallest_p,
-                "level": family.level,
-            },
+            "nothing_can_be_significant", numbers=numbers_of("nothing_can_be_significant", family)
         )
     if not any(row.verdict in BEYOND_CHANCE for row in rows):
         yield Finding(
@@ -121,13 +112,9 @@ def dependence(interaction: Interaction) -> Iterator[Finding]:
         )
     for row in interaction.differences:
         if row.metric == RIGHT and row.mean:
-            tested = tested_numbers(row)
             yield Finding(
                 "interaction",
-                numbers={
-                    name: tested[name]
-                    for name in ("mean", "low", "high", "p", "p_floor", "questions")
-                },
+                numbers=numbers_of("interaction", row),
                 names=names,
                 factor=interaction.first.factor,
                 metric=row.metric,
@@ -164,10 +151,7 @@ def question_findings(study: StudyTable, analysis: Analysis) -> Iterator[Finding
             numbers={"informative": len(grid.informative), "questions": grid.known},
             questions=grid.informative,
         )
-        for kind, ids in (
-            ("always_wrong", grid.always_wrong),
-            ("always_right", grid.always_right),
-        ):
+        for kind, ids in (("always_wrong", grid.always_wrong), ("always_right", grid.always_right)):
             if ids:
                 yield Finding(kind, numbers={"runs": len(grid.rows)}, questions=ids)
     wordings = defaultdict(list)
@@ -212,28 +196,12 @@ def missing_and_coarse(metric: MetricMeans) -> Iterator[Finding]:
 
 def trust_finding(row: MetricTrust) -> Finding:
     """Return whether a metric can be trusted."""
-    if row.verdict is Trust.TOO_FEW_GRADES:
-        return Finding(
-            "too_few_grades",
-            numbers={"right": row.right, "wrong": row.wrong, "questions": row.questions},
-            names={"graded_by": row.graded_by},
-            metric=row.metric,
-        )
-    trusted = row.verdict is Trust.TRUSTED
-    return Finding(
-        "metric_trusted" if trusted else "metric_not_trusted",
-        numbers={
-            "auc": row.auc,
-            "low": row.low,
-            "high": row.high,
-            "gap": row.gap,
-            "right": row.right,
-            "wrong": row.wrong,
-            "questions": row.questions,
-        },
-        names={"graded_by": row.graded_by} | ({} if trusted else {"verdict": row.verdict.value}),
-        metric=row.metric,
-    )
+    kinds = {Trust.TRUSTED: "metric_trusted", Trust.TOO_FEW_GRADES: "too_few_grades"}
+    kind = kinds.get(row.verdict, "metric_not_trusted")
+    names = {"graded_by": row.graded_by}
+    if row.verdict not in kinds:
+        names["verdict"] = row.verdict.value
+    return Finding(kind, numbers=numbers_of(kind, row), names=names, metric=row.metric)
 
 
 def judge_findings(judges: Judges) -> Iterator[Finding]:
@@ -261,7 +229,12 @@ def judge_findings(judges: Judges) -> Iterator[Finding]:
 
 
 def agreement_finding(row: CheckAgreement) -> Finding:
-    """Return how far two judges agree on one check."""
+    """Return how far two judges agree on one check, or why their kappa is undefined."""
+    names = {"first": row.first, "second": row.second, "check": row.check}
+    if row.undefined is not None and row.lacking is not None:
+        names |= {"status": row.undefined, "lacking": row.lacking}
+    elif row.undefined is not None:
+        names["unmatched"] = row.undefined
     return Finding(
         "judges_agreement",
         numbers={
@@ -275,19 +248,5 @@ def agreement_finding(row: CheckAgreement) -> Finding:
             "low": row.low,
             "high": row.high,
         },
-        names={
-            "first": row.first,
-            "second": row.second,
-            "check": row.check,
-            **undefined_kappa(row),
-        },
+        names=names,
     )
-
-
-def undefined_kappa(row: CheckAgreement) -> dict[str, str]:
-    """Return why two judges' kappa is undefined, as names of a finding."""
-    if row.undefined is None:
-        return {}
-    if row.lacking is None:
-        return {"unmatched": row.undefined}
-    return {"status": row.undefined, "lacking": row.lacking}

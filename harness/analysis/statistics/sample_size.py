@@ -66,10 +66,7 @@ class Power:
 
 
 def power(
-    questions: int,
-    contrasts: int,
-    metrics: int,
-    assumed: Assumptions = Assumptions(),
+    questions: int, contrasts: int, metrics: int, assumed: Assumptions = Assumptions()
 ) -> Power:
     """Work out what a study could show.
 

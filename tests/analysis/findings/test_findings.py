@@ -15,7 +15,7 @@ from harness.analysis import (
     as_json,
     value_text,
 )
-from harness.analysis.findings.kinds import strongest_first
+from harness.analysis.findings import strongest_first
 from harness.records import Layer
 
 Builder = Callable[..., StudyTable]

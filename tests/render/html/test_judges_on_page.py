@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from harness.analysis.findings.kinds import strongest_first
+from harness.analysis.findings import strongest_first
 from harness.analysis.findings.study_findings import judge_findings
 from harness.render import LANGUAGES, words
 from tests.render.html.pages import Shown, shown

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from harness.analysis.findings.kinds import Finding
+from harness.analysis.findings import Finding
 from harness.render import sentence, words
 
 EN = words("en")

@@ -7,7 +7,7 @@ import pytest
 from rich.cells import cell_len
 
 from harness.analysis import Analysis
-from harness.analysis.findings.kinds import Finding
+from harness.analysis.findings import Finding
 from harness.analysis.results import CheckAgreement, FindingByJudge, Judges, Reading
 from harness.render import StudyFacts, markdown, terminal, words
 from harness.render.blocks import Paragraph, Table
