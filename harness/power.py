@@ -9,8 +9,7 @@ The three counts must be given; the other settings have defaults, which the outp
 import textwrap
 from typing import TYPE_CHECKING
 
-from harness.config.command import WIDTH, light
-from harness.config.help_text import Argument
+from harness.config.command import WIDTH, Argument, light
 
 if TYPE_CHECKING:
     from harness.analysis import Power

@@ -12,8 +12,7 @@ import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from harness.config.command import light
-from harness.config.help_text import Argument
+from harness.config.command import Argument, light
 
 if TYPE_CHECKING:
     from harness.llm import Calls

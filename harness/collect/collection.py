@@ -27,7 +27,7 @@ from harness.llm import Calls
 from harness.questions import check_places, question_line
 from harness.records import Query, Response
 from harness.store import Run
-from harness.store.provenance import now, provenance
+from harness.store.run import now, provenance
 from harness.systems import Answerer, Bench, Provenance
 
 log = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ from omegaconf.errors import (
     ValidationError,
 )
 
-from harness.config.registry import groups
+from harness.config.conf import groups
 from harness.errors import unknown
 
 NO_GROUP = re.compile(r"Could not override '([^'@]+)'\. No match in the defaults list\.")

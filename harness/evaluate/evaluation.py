@@ -31,7 +31,7 @@ from harness.llm import Calls
 from harness.metrics import METRICS, OF_THE_RESPONSE, MetricValue, assemble, custom_check_score
 from harness.records import LOST, Score, Status, Verdict
 from harness.store import Run, chosen_runs, finished_runs
-from harness.store.provenance import now
+from harness.store.run import now
 
 Advance = Callable[[int, int], None]
 """Called with the number of calls done and the number of calls in all."""

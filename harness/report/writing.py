@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from harness.config.command import WIDTH
 from harness.config.composition import Composition
-from harness.config.paths import shown_path, study_path, testset_folder
-from harness.config.run_names import portable
+from harness.config.paths import portable, shown_path, study_path, testset_folder
 from harness.config.schema import Report
 from harness.errors import pick
 from harness.files import write_whole
@@ -18,7 +17,7 @@ from harness.judge.prompt import language
 from harness.report.browser_page import write_page
 from harness.store import Run
 from harness.studies.graders import graders, on_wrong_captions
-from harness.studies.load import load_study
+from harness.studies.loaded_study import load_study
 from harness.systems import Provenance
 
 if TYPE_CHECKING:
