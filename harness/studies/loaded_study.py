@@ -51,9 +51,12 @@ class RunRows:
 
 @dataclass(frozen=True, slots=True)
 class LoadedStudy:
-    """The runs of a study that can be compared, and their analysis."""
+    """The runs of a study that can be compared, their rows, and their analysis."""
 
+    judge: str
+    """The label of the judge chosen."""
     runs: Sequence[Run]
+    rows: RunRows
     analysis: "Analysis"
 
 
@@ -61,11 +64,15 @@ def load_study(settings: Report, how: Composition) -> LoadedStudy:
     """Return the study that the settings choose, read from its folder and analysed."""
     from harness.analysis import analyse, judged_by_several
 
+    judge = settings.judge.label
     runs = comparable(chosen_runs(study_path(settings), settings.runs))
-    tables = study_tables(runs, settings, how)
-    table = tables[settings.judge.label]
-    options = read_options(settings, runs, table)
-    return LoadedStudy(runs, judged_by_several(analyse(table, options), tables, options))
+    for run in runs:
+        check_evaluated(run, judge, how)
+    rows = read_rows(runs, settings)
+    tables = study_tables(runs, rows, settings)
+    options = read_options(settings, runs, tables[judge])
+    analysis = judged_by_several(analyse(tables[judge], options), tables, options)
+    return LoadedStudy(judge, runs, rows, analysis)
 
 
 def read_options(settings: Report, runs: Sequence[Run], table: "StudyTable") -> "Options":
@@ -88,27 +95,22 @@ def read_options(settings: Report, runs: Sequence[Run], table: "StudyTable") -> 
 
 
 def clusters(unit: str, table: "StudyTable") -> dict[str, str]:
-    """Return question id -> the document it is resampled with; empty if questions are the unit."""
+    """Return question id -> the document it is resampled with; empty if questions are the unit.
+
+    It is the document of the question's first evidence; a question without evidence has no entry.
+    """
     pick(dict.fromkeys(CLUSTERS), unit, "cluster")
     if unit == "question":
         return {}
-    documents = documents_of(table.questions)
+    documents = {q.id: q.evidence[0].document for q in table.questions if q.evidence}
     if not documents:
         raise ConfigError(
             "cluster=document: no question says which document its answer is in; "
             "give 'evidence' in the test set"
         )
     if without := [question.id for question in table.questions if question.id not in documents]:
-        log.warning(
-            "cluster=document: without evidence, so alone: %s",
-            ", ".join(without),
-        )
+        log.warning("cluster=document: without evidence, so alone: %s", ", ".join(without))
     return documents
-
-
-def documents_of(questions: Sequence[Question]) -> dict[str, str]:
-    """Return question id -> the document of its first evidence; no entry without evidence."""
-    return {q.id: q.evidence[0].document for q in questions if q.evidence}
 
 
 def confirmatory_tests(
@@ -163,18 +165,12 @@ def comparable(runs: Sequence[Run]) -> list[Run]:
     return [run for run in runs if facts[run]["testset_fingerprint"] == current]
 
 
-def study_tables(
-    runs: Sequence[Run], settings: Report, how: Composition
-) -> dict[str, "StudyTable"]:
+def study_tables(runs: Sequence[Run], rows: RunRows, settings: Report) -> dict[str, "StudyTable"]:
     """Return judge -> the study by this judge: the one chosen, then others on what they scored.
 
     Another judge that gave no label at all (a server that was down, a wrong name) is left out.
-    Raises RunError where the judge chosen has not scored a run.
     """
     chosen = settings.judge.label
-    for run in runs:
-        check_evaluated(run, chosen, how)
-    rows = read_rows(runs, settings)
     tables = {chosen: table_by(chosen, runs, rows, settings)}
     for judge in dict.fromkeys(judge for run in runs for judge in run.judges()):
         if judge == chosen:
@@ -209,8 +205,9 @@ def read_rows(runs: Sequence[Run], settings: Report) -> RunRows:
     """Return the rows of the runs, and people's grades of them."""
     from harness.analysis import gold_scores
 
-    questions = chosen_questions(runs, settings)
-    chosen = {question.id for question in questions}
+    carried = {q.id: q for run in runs for q in read_testset(run.path).questions}
+    chosen = {q.id for q in select(list(carried.values()), settings.questions, settings.limit)}
+    questions = [question for question in carried.values() if question.id in chosen]
     responses = {
         run.name: [row for row in run.responses() if row.question_id in chosen] for run in runs
     }
@@ -223,12 +220,6 @@ def read_rows(runs: Sequence[Run], settings: Report) -> RunRows:
     }
     grades = human_grades(settings, runs, responses)
     return RunRows(questions, responses, scores, verdicts, grades)
-
-
-def chosen_questions(runs: Sequence[Run], settings: Report) -> list[Question]:
-    """Return the questions that the runs carry, or the chosen ones among them."""
-    carried = {q.id: q for run in runs for q in read_testset(run.path).questions}
-    return select(list(carried.values()), settings.questions, settings.limit)
 
 
 def table_by(
