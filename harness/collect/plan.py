@@ -17,7 +17,7 @@ from typing import Any
 from harness.config.composition import Composition
 from harness.config.conf import choices_of
 from harness.config.factors import Factors, factors_of, neutral_keys, plain
-from harness.config.paths import fingerprint, run_name, study_path, testset_path
+from harness.config.paths import run_name, study_path, testset_path
 from harness.config.schema import Collect, PrimaryTest, Study
 from harness.errors import ConfigError, RunError, pick
 from harness.metrics import METRICS
@@ -198,7 +198,9 @@ def make_plan(settings: Collect, how: Composition) -> Plan:
     setup = {
         "factors": plain(asdict(handover.factors(factors) if handover else factors)),
         "corpus": corpus,
-        "corpus_fingerprint": fingerprint(corpus),
+        "corpus_fingerprint": hashlib.sha256(
+            json.dumps(corpus, sort_keys=True).encode()
+        ).hexdigest(),
         "testset_fingerprint": testset.fingerprint,
         **({"passages_from": handover.record} if handover else {}),
     }

@@ -33,21 +33,26 @@ class Argument:
     name: str
     default: str
     meaning: str
+    kind: Callable[[str], Any] = str
+    """What reads the text of the value: str, int or float."""
 
 
-def stage(name: str) -> Callable[[Callable[[Any, Any], None]], Callable[[], None]]:
+def stage(
+    name: str, listed: bool = True, interrupted: str = RESUME
+) -> Callable[[Callable[[Any, Any], None]], Callable[[], None]]:
     """Make a function of (settings, composition) a command configured by `conf/<name>.yaml`.
 
     `--help` is answered here, without composing a configuration or importing what a run needs:
-    that would take seconds.
+    that would take seconds. It lists the settings and choices if `listed`.
     """
 
     def decorate(task: Callable[[Any, Any], None]) -> Callable[[], None]:
         def command() -> None:
             if {"--help", "-h"} & set(sys.argv[1:]):
-                print(help_text(name, str(task.__globals__["__doc__"])))
+                about = str(task.__globals__["__doc__"]).strip()
+                print(help_text(name, about) if listed else about)
                 return
-            with ending(RESUME):
+            with ending(interrupted):
                 from harness.config.composition import run_stage
 
                 run_stage(name, task)
@@ -75,7 +80,7 @@ def ending(interrupted: str) -> Iterator[None]:
         raise SystemExit(UNREAD) from None
 
 
-def light(about: str, known: Sequence[Argument], run: Callable[[dict[str, str]], None]) -> None:
+def light(about: str, known: Sequence[Argument], run: Callable[[dict[str, Any]], None]) -> None:
     """Run a command that needs no configuration: its help, its arguments, an error in one line."""
     if {"--help", "-h"} & set(sys.argv[1:]):
         print("\n".join([about.strip(), "\nSettings (key=value):", *map(line, known)]))
@@ -90,10 +95,10 @@ def light(about: str, known: Sequence[Argument], run: Callable[[dict[str, str]],
             raise SystemExit(1) from None
 
 
-def given(words: Sequence[str], known: Sequence[Argument]) -> dict[str, str]:
+def given(words: Sequence[str], known: Sequence[Argument]) -> dict[str, Any]:
     """Return argument -> value, of those on the command line.
 
-    Raises ConfigError for an argument that is unknown or has no value.
+    Raises ConfigError for an argument that is unknown, has no value, or is not a number.
     """
     from harness.errors import ConfigError, pick
 
@@ -101,10 +106,14 @@ def given(words: Sequence[str], known: Sequence[Argument]) -> dict[str, str]:
     found = {}
     for word in words:
         name, sign, value = word.rstrip("\r").partition("=")
-        pick(by_name, name, "setting")
+        argument = pick(by_name, name, "setting")
         if not sign or not value:
             raise ConfigError(f"'{word}' has no value: write {name}=<value>")
-        found[name] = value.strip("'\"")
+        try:
+            found[name] = argument.kind(value.strip("'\""))
+        except ValueError:
+            what = "a whole number" if argument.kind is int else "a number"
+            raise ConfigError(f"{name}={value}: give {what}") from None
     return found
 
 
@@ -145,7 +154,7 @@ def help_text(name: str, about: str) -> str:
     groups = [*FIRST, *(name for name in groups if name not in (*FIRST, "check"))]
     return "\n".join(
         [
-            about.strip(),
+            about,
             "\nSettings (key=value):",
             *map(line, arguments(STAGES[name])),
             "\nSettings of the study (study.key=value):",

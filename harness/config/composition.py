@@ -23,9 +23,9 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from harness.config import conf, paths
+from harness.config import paths
 from harness.config.conf import ConfFiles, choices_of, register
-from harness.config.error_lines import print_error, unknown_setting
+from harness.config.error_lines import error_line, unknown_setting
 from harness.config.schema import STAGES, Collect, Stage
 from harness.errors import ConfigError, HarnessError, pick
 from harness.llm import refuse_secrets
@@ -55,7 +55,9 @@ def words(arguments: Sequence[str]) -> list[str]:
         key, sign, value = word.partition("=")
         if sign and not key.startswith("-"):
             check_choice(key, value)
-            check_no_secret(word)
+            # A secret is refused: Hydra writes the words of a sweep to a file.
+            inside = word.partition(".extra")[2]
+            refuse_secrets(dict.fromkeys(re.findall(r"[\w-]+(?=\s*[:.=])", inside)))
             value = as_text(key, value)
             word = f"{key}={value}"
             if re.fullmatch(r"[^'\"\[\]{}(),=\s]*[^\x00-\x7f][^'\"\[\]{}(),=\s]*", value):
@@ -90,11 +92,6 @@ def typed_word(word: str) -> str:
     key, _, value = word.partition("=")
     plain = re.fullmatch(r"'[^'\s,=\[\]{}()]+'", value)
     return shlex.quote(f"{key}={value[1:-1]}" if plain else word)
-
-
-def check_no_secret(word: str) -> None:
-    """Raise where a secret is given as a setting: Hydra writes the words of a sweep to a file."""
-    refuse_secrets(dict.fromkeys(re.findall(r"[\w-]+(?=\s*[:.=])", word.partition(".extra")[2])))
 
 
 def check_choice(key: str, value: str) -> None:
@@ -162,7 +159,7 @@ def run_stage(name: str, task: Callable[[Any, Composition], None]) -> None:
     except (HarnessError, HydraException, OmegaConfBaseException, yaml.YAMLError) as error:
         if os.environ.get("HYDRA_FULL_ERROR") == "1":
             raise
-        print_error(error)
+        print(f"error: {error_line(error)}", file=sys.stderr)
         raise SystemExit(1) from None
 
 
@@ -187,7 +184,7 @@ def run_through_hydra(name: str, task: Callable[[Any, Composition], None]) -> No
         try:
             task(typed(cfg, STAGES[name]), composition(HydraConfig.get()))
         except HarnessError as error:
-            print_error(error)
+            print(f"error: {error_line(error)}", file=sys.stderr)
             if HydraConfig.get().mode == RunMode.RUN:
                 raise SystemExit(1) from None
             failures.append(error)
@@ -201,16 +198,12 @@ def run_through_hydra(name: str, task: Callable[[Any, Composition], None]) -> No
 
 def prepare() -> None:
     """Register with Hydra the types of all settings, and the resolvers that `conf/` uses."""
-
-    def user_path(path: str = "") -> str:
-        return str(paths.user_path(str(path)))
-
-    def recording(path: str | None, testset: str) -> str:
-        return str(paths.recording_path(path, str(testset)))
-
-    conf.install()
-    OmegaConf.register_new_resolver("user_path", user_path, replace=True)
-    OmegaConf.register_new_resolver("recording", recording, replace=True)
+    resolvers: dict[str, Callable[..., str]] = {
+        "user_path": lambda path="": str(paths.user_path(str(path))),
+        "recording": lambda path, testset: str(paths.recording_path(path, str(testset))),
+    }
+    for name, resolver in resolvers.items():
+        OmegaConf.register_new_resolver(name, resolver, replace=True)
     register()
 
 
@@ -234,17 +227,12 @@ def typed(cfg: DictConfig, kind: type[S]) -> S:
 
     Only collect needs the variant: the other stages read the configuration that a run records.
     """
-    names = [field.name for field in dataclasses.fields(kind)]
-    if kind is not Collect:
-        names.remove("variant")
     check_known(cfg, kind)
-    for name in names:
-        missing = OmegaConf.missing_keys(cfg[name]) if OmegaConf.is_config(cfg[name]) else set()
-        for key in sorted(missing):
-            raise ConfigError(f"{key} is not set: give {key}=...")
-    return kind(**{name: live(cfg[name]) for name in names})
-
-
-def live(node: Any) -> Any:
-    """Return a configuration node as an object of its dataclass."""
-    return OmegaConf.to_object(node) if OmegaConf.is_config(node) else node
+    names = [field.name for field in dataclasses.fields(kind)]
+    settings = {name: cfg[name] for name in names if name != "variant" or kind is Collect}
+    for name, node in settings.items():
+        if OmegaConf.is_config(node):
+            for key in sorted(OmegaConf.missing_keys(node)):
+                raise ConfigError(f"{key} is not set: give {key}=...")
+            settings[name] = OmegaConf.to_object(node)
+    return kind(**settings)

@@ -8,7 +8,7 @@ file then ("Could not override 'chat'. No match in the defaults list").
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, ClassVar
 
 import yaml  # type: ignore[import-untyped]
@@ -21,6 +21,7 @@ from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import DictConfig, OmegaConf
 
 from harness.config import paths
+from harness.config.command import choices
 from harness.config.schema import STAGES
 from harness.judge import JUDGES
 from harness.sources import CAPTIONERS, CONTENTS, Index
@@ -29,46 +30,38 @@ from harness.systems import GENERATORS, SEARCH_EMBEDDERS, SYSTEMS, PromptTemplat
 PARTS = ("index", "prompt", "chat", "embedder", "captioner")
 """Groups that are composed into a variant where its system has a field of that name."""
 
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """A group whose choices are dataclasses."""
-
-    package: str
-    """Where in the settings a choice is put."""
-    entries: Mapping[str, type]
-    """Name of a choice -> the dataclass that it is the settings of."""
-
-
-def groups() -> dict[str, Group]:
-    """Return the groups that a plug-in table belongs to, as the tables are now."""
-    return {
-        "system": Group("variant", dict(SYSTEMS)),
-        "chat": Group("variant.chat", dict(GENERATORS)),
-        "embedder": Group("variant.embedder", dict(SEARCH_EMBEDDERS)),
-        "captioner": Group("variant.captioner", dict(CAPTIONERS)),
-        "judge": Group("judge", dict(JUDGES)),
-    }
+TABLES: dict[str, Mapping[str, type]] = {
+    "system": SYSTEMS,
+    "chat": GENERATORS,
+    "embedder": SEARCH_EMBEDDERS,
+    "captioner": CAPTIONERS,
+    "judge": JUDGES,
+}
+"""Group -> its plug-in table: name of a choice -> the dataclass that it is the settings of."""
 
 
 def register() -> None:
     """Put every stage and every entry of the plug-in tables into Hydra's ConfigStore.
 
     An entry needs no file: its name is a choice of its group. A file of that name in
-    `conf/<group>/` takes its place; it starts from `/schema/<group>/<name>`.
+    `conf/<group>/` takes its place; it starts from `/schema/<group>/<name>`. The files are read
+    through `ConfFiles`. To register once is enough, and more does no harm.
     """
+    Plugins.instance().register(ConfFiles)
+    Plugins.instance().register(ConfSearchPath)
     store = ConfigStore.instance()
     for name, stage in STAGES.items():
         store.store(name=f"{name}_schema", node=stage)
-    for group, kind in groups().items():
-        for name, entry in kind.entries.items():
-            store.store(group=f"schema/{group}", name=name, node=entry, package=kind.package)
+    for group, table in TABLES.items():
+        package = {"system": "variant", "judge": "judge"}.get(group, f"variant.{group}")
+        for name, entry in table.items():
+            store.store(group=f"schema/{group}", name=name, node=entry, package=package)
             if group == "system":
                 parts = [{f"/{part}": None} for part in parts_of(entry)]
                 system = {"defaults": [f"/schema/system/{name}@variant", *parts]}
                 store_choice(group, name, system, "_global_")
             else:
-                store_choice(group, name, entry, kind.package)
+                store_choice(group, name, entry, package)
     store.store(group="schema/index", name="index", node=Index, package="variant.index")
     for name in CONTENTS:
         index = {"defaults": ["/schema/index/index@_here_"], "contents": name}
@@ -84,9 +77,8 @@ def store_choice(group: str, name: str, node: object, package: str) -> None:
 
 def choices_of(group: str) -> list[str]:
     """Return the choices of a group, none where there is no such group."""
-    tables = {**{name: kind.entries for name, kind in groups().items()}, "index": CONTENTS}
-    files = (path.stem for path in (paths.CONF / group).glob("*.yaml"))
-    return sorted({*files, *tables.get(group, ())})
+    tables: dict[str, Mapping[str, object]] = {**TABLES, "index": CONTENTS}
+    return sorted({*choices(group), *tables.get(group, ())})
 
 
 def parts_of(system: type) -> list[str]:
@@ -150,14 +142,11 @@ class ConfFiles(FileConfigSource):
             chosen = self.typed_system, self._of_variant, system_in(result.config), self._default
             system = next(filter(None, chosen))
             if left_out := leave_out(result.config, frozenset(PARTS) - parts_of_choice(system)):
-                self._warn(f"study={name} sets {', '.join(left_out)}: not used by system={system}")
+                line = f"study={name} sets {', '.join(left_out)}: not used by system={system}"
+                if line not in self._warned:  # however many stages and variants are composed
+                    self._warned.add(line)
+                    log.warning("%s", line)
         return result
-
-    def _warn(self, line: str) -> None:
-        """Log a line once, however many stages and variants are composed."""
-        if line not in self._warned:
-            self._warned.add(line)
-            log.warning("%s", line)
 
 
 def system_in(config: Any) -> str | None:
@@ -189,10 +178,3 @@ class ConfSearchPath(SearchPathPlugin):
         for element in search_path.get_path():
             if element.provider == "main" and "://" not in str(element.path):
                 element.path = f"{ConfFiles.scheme()}://{element.path}"
-
-
-def install() -> None:
-    """Tell Hydra of the two classes above; once is enough, and more does no harm."""
-    plugins = Plugins.instance()
-    plugins.register(ConfFiles)
-    plugins.register(ConfSearchPath)

@@ -1,9 +1,8 @@
 """Where files lie, the user's and those of the project, and what a run's folder is called."""
 
 import hashlib
-import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,11 +56,6 @@ def recording_path(recording: str | None, testset: str) -> Path:
     if recording is None:
         return testset_folder(testset) / "recorded.jsonl.gz"
     return Path.cwd() / input_path(recording)
-
-
-def fingerprint(hashes: Mapping[str, str]) -> str:
-    """Return one SHA-256 for named files: it changes with a name, and with any byte."""
-    return hashlib.sha256(json.dumps(hashes, sort_keys=True).encode()).hexdigest()
 
 
 NOT_PART_OF_A_NAME = {

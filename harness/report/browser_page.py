@@ -5,7 +5,7 @@ import io
 import json
 import logging
 import shlex
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -80,29 +80,26 @@ def figures(runs: Sequence[Run]) -> tuple["ShownFigure", ...]:
     from harness.render.html import FigureCaption, ShownFigure
 
     found: dict[str, ShownFigure] = {}
+    captions: dict[str, dict[tuple[str, str], list[str]]] = defaultdict(lambda: defaultdict(list))
     shrunk: dict[str, tuple[str, int, int] | None] = {}
     for run in runs:
         for row in run.captions():
-            if row["image_sha256"] not in shrunk:
-                shrunk[row["image_sha256"]] = thumbnail(run.file(row["picture"]))
-            drawn = shrunk[row["image_sha256"]]
-            if drawn is None:
-                continue
-            caption = FigureCaption(row["captioner"], row["text"], (run.name,))
-            known = found.setdefault(
-                row["figure"], ShownFigure(row["figure"], row["document"], row["page"], *drawn)
-            )
-            found[row["figure"]] = replace(known, captions=with_caption(known.captions, caption))
-    return tuple(found.values())
-
-
-def with_caption(captions: tuple[Any, ...], new: Any) -> tuple[Any, ...]:
-    """Return the captions with a new one; an equal one gets its runs instead."""
-    for at, old in enumerate(captions):
-        if (old.captioner, old.text) == (new.captioner, new.text):
-            both = replace(old, runs=(*old.runs, *new.runs))
-            return (*captions[:at], both, *captions[at + 1 :])
-    return (*captions, new)
+            figure, image = row["figure"], row["image_sha256"]
+            if image not in shrunk:
+                shrunk[image] = thumbnail(run.file(row["picture"]))
+            if (drawn := shrunk[image]) is not None:
+                shown = ShownFigure(figure, row["document"], row["page"], *drawn)
+                found.setdefault(figure, shown)
+                captions[figure][row["captioner"], row["text"]].append(run.name)
+    return tuple(
+        replace(
+            shown,
+            captions=tuple(
+                FigureCaption(*of, tuple(names)) for of, names in captions[figure].items()
+            ),
+        )
+        for figure, shown in found.items()
+    )
 
 
 def thumbnail(picture: bytes | None) -> tuple[str, int, int] | None:

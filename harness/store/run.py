@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import RunError, pick
-from harness.files import write_whole
+from harness.files import PROJECT, write_whole
 from harness.llm.processor import processor
 from harness.records import Response, Score, Verdict
 from harness.store.parquet import (
@@ -211,11 +211,11 @@ PACKAGES = (
 """Packages whose version can change an answer or a score."""
 
 
-def provenance(project: Path) -> dict[str, Any]:
+def provenance() -> dict[str, Any]:
     """Return git commit and dirty flag, package versions and machine, ready for JSON."""
-    status = git(project, "status", "--porcelain")
+    status = git("status", "--porcelain")
     return {
-        "git_commit": git(project, "rev-parse", "HEAD"),
+        "git_commit": git("rev-parse", "HEAD"),
         "git_dirty": None if status is None else bool(status),
         "packages": {name: found for name in PACKAGES if (found := installed(name))},
         "machine": {
@@ -241,11 +241,11 @@ def installed(package: str) -> str | None:
         return None
 
 
-def git(project: Path, *words: str) -> str | None:
+def git(*words: str) -> str | None:
     """Return the output of a git command in the project; None if it fails."""
     try:
         done = subprocess.run(
-            ["git", "-C", str(project), *words],
+            ["git", "-C", str(PROJECT), *words],
             capture_output=True, text=True, timeout=10, check=True,
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError):
