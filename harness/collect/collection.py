@@ -114,6 +114,7 @@ def finish(
 ) -> None:
     """Write the questions that were asked, then `run.json`."""
     asked = {response.question_id for response in responses}
+    rows, failed = len(responses), sum(response.error is not None for response in responses)
     questions = [question for question in plan.testset.questions if question.id in asked]
     plan.run.write_text("questions.jsonl", "".join(map(question_line, questions)))
     plan.run.finish(
@@ -125,7 +126,7 @@ def finish(
             **provenance(),
             "started": started,
             "ended": now(),
-            "counts": counts(responses),
+            "counts": {"questions": rows, "answered": rows - failed, "failed": failed},
             "calls": calls,
             "spent": spent(responses),
         }
@@ -234,16 +235,6 @@ def warn_of_bad_answers(run: Run, responses: Sequence[Response]) -> None:
         )  # fmt: skip
     if empty := sum(r.response is not None and not r.response.strip() for r in responses):
         log.warning("%s: %d of %d answers are empty", run.name, empty, len(responses))
-
-
-def counts(responses: Sequence[Response]) -> dict[str, int]:
-    """Return the number of rows, and how many of them are answers and failures."""
-    failed = sum(response.error is not None for response in responses)
-    return {
-        "questions": len(responses),
-        "answered": len(responses) - failed,
-        "failed": failed,
-    }
 
 
 def spent(responses: Sequence[Response]) -> dict[str, Any]:

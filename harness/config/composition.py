@@ -63,18 +63,14 @@ def words(arguments: Sequence[str]) -> list[str]:
             if re.fullmatch(r"[^'\"\[\]{}(),=\s]*[^\x00-\x7f][^'\"\[\]{}(),=\s]*", value):
                 word = f"{key}='{value}'"
             if key == "system":
-                ConfFiles.typed_system = one_system(value)
+                if not re.fullmatch(r"[\w.-]+", value):
+                    raise ConfigError(
+                        f"system={value}: a sweep over systems needs a variant of each; sweep over "
+                        "variant="
+                    )
+                ConfFiles.typed_system = value
         found.append(word)
     return found
-
-
-def one_system(value: str) -> str:
-    """Return the system that `system=` chooses; several cannot be swept over."""
-    if not re.fullmatch(r"[\w.-]+", value):
-        raise ConfigError(
-            f"system={value}: a sweep over systems needs a variant of each; sweep over variant="
-        )
-    return value
 
 
 def as_text(key: str, value: str) -> str:

@@ -21,11 +21,12 @@ from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import DictConfig, OmegaConf
 
 from harness.config import paths
-from harness.config.command import choices
 from harness.config.schema import STAGES
 from harness.judge import JUDGES
 from harness.sources import CAPTIONERS, CONTENTS, Index
 from harness.systems import GENERATORS, SEARCH_EMBEDDERS, SYSTEMS, PromptTemplate
+
+log = logging.getLogger(__name__)
 
 PARTS = ("index", "prompt", "chat", "embedder", "captioner")
 """Groups that are composed into a variant where its system has a field of that name."""
@@ -78,7 +79,8 @@ def store_choice(group: str, name: str, node: object, package: str) -> None:
 def choices_of(group: str) -> list[str]:
     """Return the choices of a group, none where there is no such group."""
     tables: dict[str, Mapping[str, object]] = {**TABLES, "index": CONTENTS}
-    return sorted({*choices(group), *tables.get(group, ())})
+    files = (path.stem for path in (paths.CONF / group).glob("*.yaml"))
+    return sorted({*files, *tables.get(group, ())})
 
 
 def parts_of(system: type) -> list[str]:
@@ -108,9 +110,6 @@ def group_of(entry: object) -> str | None:
     True
     """
     return next(iter(entry)).split()[-1].strip("/") if isinstance(entry, dict) else None
-
-
-log = logging.getLogger(__name__)
 
 
 class ConfFiles(FileConfigSource):

@@ -91,15 +91,10 @@ def figures(runs: Sequence[Run]) -> tuple["ShownFigure", ...]:
                 shown = ShownFigure(figure, row["document"], row["page"], *drawn)
                 found.setdefault(figure, shown)
                 captions[figure][row["captioner"], row["text"]].append(run.name)
-    return tuple(
-        replace(
-            shown,
-            captions=tuple(
-                FigureCaption(*of, tuple(names)) for of, names in captions[figure].items()
-            ),
-        )
-        for figure, shown in found.items()
-    )
+    for figure, texts in captions.items():
+        of_figure = tuple(FigureCaption(*text, tuple(names)) for text, names in texts.items())
+        found[figure] = replace(found[figure], captions=of_figure)
+    return tuple(found.values())
 
 
 def thumbnail(picture: bytes | None) -> tuple[str, int, int] | None:
@@ -199,18 +194,11 @@ def evaluation_totals(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     {'evaluations': 1, 'calls': {'sent': 4}, 'repairs': {'fresh': 1}}
     """
     found = {json.dumps(record, sort_keys=True): record for record in records}.values()
-    return {
-        "evaluations": len(found),
-        **{part: dict(sums(record[part] for record in found)) for part in ("calls", "repairs")},
-    }
-
-
-def sums(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
-    """Return the sums of counts by name, sums of 0 included."""
-    total: Counter[str] = Counter()
-    for each in counts:
-        total.update(each)
-    return total
+    totals: dict[str, Counter[str]] = {"calls": Counter(), "repairs": Counter()}
+    for record in found:
+        for part, total in totals.items():
+            total.update(record[part])  # which keeps sums of 0, unlike `+`
+    return {"evaluations": len(found), **{part: dict(total) for part, total in totals.items()}}
 
 
 def flat(record: Mapping[str, Any], before: str = "") -> dict[str, str]:

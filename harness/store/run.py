@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -176,11 +177,10 @@ class Run:
 
     def set_aside(self) -> "Run":
         """Move a run to the next free `.old/<name>-<n>`, and return it."""
-        number = 1
         old = self.path.parent / ".old"
         old.mkdir(exist_ok=True)
-        while (moved := old / f"{self.name}-{number}").exists():
-            number += 1
+        names = (old / f"{self.name}-{number}" for number in count(1))
+        moved = next(path for path in names if not path.exists())
         self.path.rename(moved)
         return Run(moved)
 

@@ -147,9 +147,6 @@ def confirmatory_tests(
     return tuple(confirmatory)
 
 
-log = logging.getLogger(__name__)
-
-
 def comparable(runs: Sequence[Run]) -> list[Run]:
     """Return the runs on the newest test set among them; a warning names those left out."""
     facts = {run: run.facts() for run in runs}
@@ -157,11 +154,8 @@ def comparable(runs: Sequence[Run]) -> list[Run]:
     current = facts[newest]["testset_fingerprint"]
     for run in runs:
         if facts[run]["testset_fingerprint"] != current:
-            log.warning(
-                "%s is left out: it was collected on another test set than %s",
-                run.name,
-                newest.name,
-            )
+            text = "%s is left out: it was collected on another test set than %s"
+            log.warning(text, run.name, newest.name)
     return [run for run in runs if facts[run]["testset_fingerprint"] == current]
 
 
@@ -234,11 +228,7 @@ def table_by(
 
     names = [run.name for run in runs]
     scores = {
-        name: [
-            row
-            for row in rows.scores[name]
-            if row.judge in (None, judge) and row.metric not in without
-        ]
+        name: [s for s in rows.scores[name] if s.judge in (None, judge) and s.metric not in without]
         for name in names
     }
     verdicts = {
