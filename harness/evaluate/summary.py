@@ -101,10 +101,9 @@ def call_counts(calls: Calls) -> Iterator[str]:
 
 def cost(calls: Calls) -> str:
     """Return what the calls cost, with a comma in front; empty where a price is not known."""
-    prices = calls.budget.prices
-    if not calls.tokens or set(calls.tokens) - set(prices):
+    if not calls.tokens or set(calls.tokens) - set(calls.budget.prices):
         return ""
-    return ", " + format(calls.spent.usd(prices), ".2f") + " USD"
+    return f", {calls.budget.cost(calls.tokens):.2f} USD"
 
 
 def repair_counts(calls: Calls) -> Iterator[str]:

@@ -10,7 +10,7 @@ from harness.errors import InputError
 from harness.grade.session import GradingSession, warn_of_model_grades
 from harness.questions import CaptionGrade, Gradebook, Subject, disputes, latest_grades
 from harness.records import Grade
-from harness.render.printable import one_line
+from harness.render.notation import one_line
 
 WORDS = {1: "right", 0: "wrong"}
 LONGEST = 70

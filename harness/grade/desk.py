@@ -10,7 +10,7 @@ from harness.grade.session import GivenAnswer, GivenCaption
 from harness.questions import CaptionGrade, Gradebook, Subject, is_of_edition, subject_of
 from harness.questions.grades import G
 from harness.records import Grade
-from harness.render.printable import plain
+from harness.render.notation import plain
 from harness.store.run import now
 
 

@@ -25,7 +25,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from harness.errors import ConfigError
 from harness.grade.desk import Desk
 from harness.grade.grading_page import SiteFile
-from harness.render.printable import plain
+from harness.render.notation import plain
 
 if TYPE_CHECKING:
     import uvicorn

@@ -19,7 +19,7 @@ from harness.questions import (
     subject_of,
 )
 from harness.records import Grade
-from harness.render.printable import plain
+from harness.render.notation import plain
 from harness.store.run import now
 from harness.text import fold_name
 

@@ -1,12 +1,10 @@
 """The only access to models: chat and embeddings in, completions and vectors out."""
 
-from harness.llm.budget import Budget, Price
-from harness.llm.call_store import Calls, Usual, Vector
-from harness.llm.chat import Chat, Generator, OnDone, Outcome
+from harness.llm.call_store import Budget, Calls, Price, Usual, Vector
+from harness.llm.chat import Chat, Generator, OnDone, Outcome, RemoteChat
 from harness.llm.embedders import E5, Embedder, OpenAIEmbedder, Role, embeddable, vector_key
-from harness.llm.failures import one_line
 from harness.llm.llamacpp_chat import LlamaCppChat
-from harness.llm.messages import Completion, Message, Request, call_key
+from harness.llm.messages import Completion, Message, Request, call_key, estimate_tokens
 from harness.llm.ollama_chat import OllamaChat
 from harness.llm.openai_chat import AzureChat, OpenAIChat, Structured
 from harness.llm.recorded import (
@@ -17,8 +15,7 @@ from harness.llm.recorded import (
     read_recording,
     write_recording,
 )
-from harness.llm.remote import Remote, RemoteChat, refuse_secrets
-from harness.llm.tokens import estimate_tokens
+from harness.llm.remote import Remote, refuse_secrets
 
 CHATS: dict[str, type[Chat]] = {
     "openai": OpenAIChat,
@@ -27,43 +24,3 @@ CHATS: dict[str, type[Chat]] = {
     "llamacpp": LlamaCppChat,
 }
 EMBEDDERS: dict[str, type[Embedder]] = {"e5": E5, "openai": OpenAIEmbedder}
-
-__all__ = [
-    "CHATS",
-    "E5",
-    "EMBEDDERS",
-    "AzureChat",
-    "Budget",
-    "Calls",
-    "Chat",
-    "Completion",
-    "Embedder",
-    "Generator",
-    "LlamaCppChat",
-    "Message",
-    "OllamaChat",
-    "OnDone",
-    "OpenAIChat",
-    "OpenAIEmbedder",
-    "Outcome",
-    "Price",
-    "RecordedChat",
-    "RecordedEmbedder",
-    "Recording",
-    "RecordingHead",
-    "Remote",
-    "RemoteChat",
-    "Request",
-    "Role",
-    "Structured",
-    "Usual",
-    "Vector",
-    "call_key",
-    "embeddable",
-    "estimate_tokens",
-    "one_line",
-    "read_recording",
-    "refuse_secrets",
-    "vector_key",
-    "write_recording",
-]

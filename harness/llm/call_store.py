@@ -1,6 +1,7 @@
-"""The cache of model calls: each is sent once, whatever is rerun.
+"""The cache of model calls and the account of what they cost: each is sent once.
 
-One SQLite file that several processes and threads share. Failures are never stored.
+One SQLite file that several processes and threads share. Failures are never stored. Where a limit
+of the budget is reached, a run stops cleanly and can be resumed.
 """
 
 import asyncio
@@ -11,15 +12,14 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.errors import ConfigError, HarnessError, NotRecordedError
-from harness.llm.budget import Budget, Spent
+from harness.errors import BudgetError, ConfigError, HarnessError, NotRecordedError
 from harness.llm.messages import canonical
 
 Vector = NDArray[np.float32]
@@ -31,7 +31,9 @@ BUSY_SECONDS = 60.0
 
 KEYS_A_STATEMENT = 500
 
-Rows = list[tuple[str, Any]]
+Rows = list[tuple[Any, ...]]
+Tokens = Mapping[str, tuple[int, int]]
+"""Model -> tokens of prompts and of replies."""
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS calls (
@@ -75,6 +77,75 @@ class Entry:
     """Unix time."""
 
 
+@dataclass
+class Price:
+    """US dollars per million tokens."""
+
+    input: float = 0.0
+    output: float = 0.0
+
+
+@dataclass
+class Budget:
+    """Limits on calls that are not cached; None is no limit.
+
+    Requests already in flight when a limit is reached are still billed.
+    """
+
+    calls: int | None = None
+    tokens: int | None = None
+    """Of prompts and replies together."""
+    usd: float | None = None
+    minutes: float | None = None
+    prices: dict[str, Price] = field(default_factory=dict)
+    """Model -> price; needed where `usd` is set."""
+
+    def cost(self, tokens: Tokens) -> float:
+        """Return what the tokens cost in US dollars; a model without a price costs nothing.
+
+        >>> Budget(prices={"m": Price(2.0, 8.0)}).cost({"m": (1_000_000, 500_000)})
+        6.0
+        """
+        return sum(
+            (read * self.prices[model].input + written * self.prices[model].output) / 1e6
+            for model, (read, written) in tokens.items()
+            if model in self.prices
+        )
+
+    def check(
+        self, calls: int, tokens: Tokens, minutes: float, model: str, counted: bool = True
+    ) -> None:
+        """Raise BudgetError where nothing is left for one more call to `model`.
+
+        Raises ConfigError where money is limited and the model has no price, and where tokens or
+        money are limited and its server does not report them (`counted`).
+        """
+        for name in ("tokens", "usd"):
+            if getattr(self, name) is not None and not counted:
+                raise ConfigError(
+                    f"budget.{name}: the server of {model} reports no token counts, so this limit"
+                    " cannot be kept; the answers so far are cached; set budget.calls or"
+                    " budget.minutes instead"
+                )
+        if self.usd is not None and model not in self.prices:
+            raise ConfigError(
+                f"budget.usd={self.usd:g}, but no price is known for {model};"
+                " add it to conf/prices.yaml, in dollars per million tokens"
+            )
+        limits = {
+            "calls": (self.calls, calls),
+            "tokens": (self.tokens, sum(read + written for read, written in tokens.values())),
+            "usd": (self.usd, self.cost(tokens)),
+            "minutes": (self.minutes, minutes),
+        }
+        for name, (limit, used) in limits.items():
+            if limit is not None and used >= limit:
+                raise BudgetError(
+                    f"budget.{name}={limit:g} is spent; raise it and run the same command to"
+                    " resume: cached answers are not requested again"
+                )
+
+
 class Calls:
     """The call store in `folder`, and the account of the calls of this process.
 
@@ -109,26 +180,16 @@ class Calls:
         """Models whose server reports no token counts."""
         self._lock = threading.Lock()
         self._started = time.monotonic()
-        self._database = CallDatabase(self.path, _TABLES) if self.path is not None else None
-
-    @property
-    def spent(self) -> Spent:
-        """What this process has spent so far."""
-        minutes = (time.monotonic() - self._started) / 60.0
-        return Spent(self.asked, self.tokens, minutes)
+        self._database = CallDatabase(self.path)
 
     def get_many(self, keys: Sequence[str]) -> dict[str, dict[str, object]]:
         """Return the cached payloads of those keys that are known."""
-        if self._database is None:
-            return {}
         found = {k: json.loads(text) for k, text in self._database.find("calls", "payload", keys)}
         self.recall(len(found))
         return found
 
     def known(self, keys: Sequence[str]) -> set[str]:
         """Return those keys that are cached, without counting them as read."""
-        if self._database is None:
-            return set()
         return {key for key, _ in self._database.find("calls", "kind", keys)}
 
     def put(self, key: str, kind: str, payload: Mapping[str, object]) -> None:
@@ -136,26 +197,22 @@ class Calls:
 
         The first answer to a call stays.
         """
-        if self._database is None or self.mode != "readwrite":
-            return
-        row = (key, kind, canonical(payload), time.time())
-        self._database.write("INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?)", [row])
+        if self.mode == "readwrite":
+            row = (key, kind, canonical(payload), time.time())
+            self._database.write("INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?)", [row])
 
     def get_vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
         """Return the vectors of those keys that are known."""
-        if self._database is None:
-            return {}
         rows = self._database.find("vectors", "vector", keys)
         self.recall(len(rows))
         return {key: np.frombuffer(blob, "<f4") for key, blob in rows}
 
     def put_vectors(self, vectors: Mapping[str, Vector]) -> None:
         """Store vectors as little-endian float32."""
-        if self._database is None or self.mode != "readwrite":
-            return
-        now = time.time()
-        rows = [(key, np.asarray(v, "<f4").tobytes(), now) for key, v in vectors.items()]
-        self._database.write("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)
+        if self.mode == "readwrite":
+            now = time.time()
+            rows = [(key, np.asarray(v, "<f4").tobytes(), now) for key, v in vectors.items()]
+            self._database.write("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)
 
     def about_to_ask(self, model: str) -> None:
         """Count a call that goes to an endpoint.
@@ -170,7 +227,9 @@ class Calls:
                 " use cache=readwrite and a model that can be reached"
             )
         with self._lock:
-            self.budget.check(self.spent, model, model not in self._uncounted)
+            minutes = (time.monotonic() - self._started) / 60.0
+            counted = model not in self._uncounted
+            self.budget.check(self.asked, self.tokens, minutes, model, counted)
             self.asked += 1
 
     def about_to_send(self) -> None:
@@ -188,34 +247,25 @@ class Calls:
 
     def size(self) -> Size:
         """Return the size of the store."""
-        if self._database is None or not self._database.path.exists():
-            return Size({}, 0, 0)
-        path = self._database.path
-        with self._database.opened() as connection:
-            kinds = connection.execute("SELECT kind, count(*) FROM calls GROUP BY kind ORDER BY 1")
-            vectors = connection.execute("SELECT count(*) FROM vectors").fetchone()[0]
-            files = path.parent.glob(path.name + "*")
-            return Size(dict(kinds), vectors, sum(file.stat().st_size for file in files))
+        kinds = "SELECT kind, count(*) FROM calls GROUP BY kind ORDER BY 1"
+        vectors = sum(count for (count,) in self._database.rows("SELECT count(*) FROM vectors"))
+        files = self.path.parent.glob(f"{self.path.name}*") if self.path is not None else ()
+        size = sum(file.stat().st_size for file in files)
+        return Size(dict(self._database.rows(kinds)), vectors, size)
 
     def usual(self, kind: str) -> Usual | None:
         """Return what a call of this kind (`chat gpt-4o`) took so far; None before the first."""
-        if self._database is None or not self._database.path.exists():
-            return None
-        with self._database.opened() as connection:
-            count, seconds, tokens = connection.execute(
-                "SELECT count(*), avg(json_extract(payload, '$.seconds')),"
-                " avg(json_extract(payload, '$.output_tokens')) FROM calls WHERE kind = ?",
-                [kind],
-            ).fetchone()
-        return Usual(count, seconds, tokens) if count else None
+        sql = (
+            "SELECT count(*), avg(json_extract(payload, '$.seconds')),"
+            " avg(json_extract(payload, '$.output_tokens')) FROM calls WHERE kind = ?"
+        )
+        found = [Usual(*row) for row in self._database.rows(sql, [kind]) if row[0]]
+        return found[0] if found else None
 
     def entries(self, keys: Sequence[str]) -> list[Entry]:
         """Return the entries of those keys that are known, by key."""
-        if self._database is None:
-            return []
-        payloads = dict(self._database.find("calls", "payload", keys))
-        times = dict(self._database.find("calls", "created", keys))
-        return [Entry(key, json.loads(payloads[key]), times[key]) for key in sorted(payloads)]
+        rows = sorted(self._database.find("calls", "payload, created", keys))
+        return [Entry(key, json.loads(text), created) for key, text, created in rows]
 
     def prune(self, before: float | None = None, kind: str | None = None) -> int:
         """Delete what was stored earlier than `before` (Unix time), of that kind if given.
@@ -223,7 +273,7 @@ class Calls:
         `chat` means the calls of every chat model, `chat gpt-4o` those of one, `vector` the
         embeddings. Without arguments everything is deleted. Returns the number of entries deleted.
         """
-        if self._database is None or not self._database.path.exists():
+        if self.path is None or not self.path.exists():
             return 0
         before = time.time() + 1.0 if before is None else before
         of_kind = "(?2 IS NULL OR kind = ?2 OR substr(kind, 1, length(?2) + 1) = ?2 || ' ')"
@@ -232,14 +282,12 @@ class Calls:
         )
         if kind is None or kind == "vector":
             deleted += self._database.write("DELETE FROM vectors WHERE created < ?", [(before,)])
-        with self._database.opened() as connection:
-            connection.execute("VACUUM")
+        self._database.rows("VACUUM")
         return deleted
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
-        if self._database is not None:
-            self._database.close()
+        self._database.close()
 
     def recall(self, count: int) -> None:
         """Count calls that the cache answered."""
@@ -250,49 +298,53 @@ class Calls:
 class CallDatabase:
     """The SQLite file at `path`, which several threads and processes read and write at once.
 
-    It is created with `tables` at the first write, and opened when it is needed.
+    It is created at the first write, and opened when it is needed. Without a path it is empty, and
+    stays so.
     """
 
-    def __init__(self, path: Path, tables: str) -> None:
+    def __init__(self, path: Path | None) -> None:
         self.path = path
-        self._tables = tables
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
 
+    def rows(self, sql: str, values: Sequence[object] = ()) -> Rows:
+        """Return the rows that a statement yields; none where there is no file."""
+        if self.path is None or not self.path.exists():
+            return []
+        with self._opened(self.path) as connection:
+            return connection.execute(sql, values).fetchall()
+
     def find(self, table: str, column: str, keys: Sequence[str]) -> Rows:
-        """Return (key, value) for those keys that the table has."""
+        """Return (key, value) for those keys that the table has; of several columns, all values."""
         rows: Rows = []
-        if not self.path.exists():
-            return rows
-        with self.opened() as connection:
-            for start in range(0, len(keys), KEYS_A_STATEMENT):
-                some = keys[start : start + KEYS_A_STATEMENT]
-                marks = ",".join("?" * len(some))
-                rows += connection.execute(
-                    f"SELECT key, {column} FROM {table} WHERE key IN ({marks})", some
-                )
+        for start in range(0, len(keys), KEYS_A_STATEMENT):
+            some = keys[start : start + KEYS_A_STATEMENT]
+            marks = ",".join("?" * len(some))
+            rows += self.rows(f"SELECT key, {column} FROM {table} WHERE key IN ({marks})", some)
         return rows
 
     def write(self, sql: str, rows: Sequence[Sequence[object]]) -> int:
         """Run the statement for each row, as one transaction; return how many rows changed."""
-        with self.opened() as connection, connection:
+        if self.path is None:
+            return 0
+        with self._opened(self.path) as connection, connection:
             return connection.executemany(sql, rows).rowcount
 
     @contextmanager
-    def opened(self) -> Iterator[sqlite3.Connection]:
+    def _opened(self, path: Path) -> Iterator[sqlite3.Connection]:
         """Yield the connection to this thread alone. Raises HarnessError with the remedy."""
         with self._lock:
             try:
                 if self._connection is None:
-                    self._connection = _connect(self.path, self._tables)
+                    self._connection = _connect(path)
                 yield self._connection
             except sqlite3.OperationalError as error:
                 raise HarnessError(
-                    f"{self.path}: {error}; is the disk full, or the folder read-only?"
+                    f"{path}: {error}; is the disk full, or the folder read-only?"
                 ) from error
             except sqlite3.DatabaseError as error:
                 raise HarnessError(
-                    f"{self.path}: {error}; move the file away to start a new one"
+                    f"{path}: {error}; move the file away to start a new one"
                 ) from error
 
     def close(self) -> None:
@@ -303,7 +355,7 @@ class CallDatabase:
                 self._connection = None
 
 
-def _connect(path: Path, tables: str) -> sqlite3.Connection:
+def _connect(path: Path) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, check_same_thread=False)
     give_up_at = time.monotonic() + BUSY_SECONDS
@@ -317,5 +369,5 @@ def _connect(path: Path, tables: str) -> sqlite3.Connection:
                 raise
             time.sleep(0.02)
     connection.execute("PRAGMA synchronous=NORMAL")
-    connection.executescript(tables)
+    connection.executescript(_TABLES)
     return connection

@@ -5,18 +5,24 @@ import queue
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
-from harness.errors import EndpointError
+from harness.errors import ContextOverflowError, EndpointError
 from harness.llm.call_store import Calls
 from harness.llm.concurrency import submit
+from harness.llm.endpoint import Endpoint, endpoint
+from harness.llm.failures import RefusedError
 from harness.llm.messages import (
     Completion,
     Request,
     cached_completion,
+    check_after,
+    check_before,
     completion_payload,
     request_key,
 )
+from harness.llm.remote import PLACE, Remote, refuse_secrets
 
 Outcome = Completion | EndpointError
 OnDone = Callable[[int, Outcome], None]
@@ -107,6 +113,93 @@ class Chat(Generator):
         batch = _Batch(self, calls)
         batch.answer(missing, lambda key, outcome: report(places[key], outcome))
         return [found[index] for index in range(len(requests))]
+
+
+@dataclass
+class RemoteChat(Remote, Chat):
+    """A chat model behind a server. A subclass implements `endpoint_identity` and `send`."""
+
+    context_in_force: ClassVar[bool] = False
+    """Whether the server is sent `context`, so that no other window can be in force."""
+
+    temperature: float | None = 0.0
+    """None is not sent: some models accept no temperature."""
+    top_p: float | None = None
+    seed: int | None = 0
+    max_tokens: int | None = None
+    """Maximum length of a reply where the request does not say."""
+    context: int | None = field(default=None, metadata=PLACE)
+    """The context window in tokens, prompt and reply together; None where it is not known."""
+    extra: dict[str, Any] = field(default_factory=dict)
+    """Sent unchanged with the rest: reasoning_effort, cache_prompt and similar."""
+
+    def __post_init__(self) -> None:
+        refuse_secrets(self.extra)
+
+    @property
+    def width(self) -> int:
+        """As many as the endpoint may get, and some that wait for a retry."""
+        return self.concurrency + self.concurrency // 2 + 1
+
+    def identity(self) -> dict[str, object]:
+        """Return the endpoint and the sampling. Raises ConfigError where no model is named."""
+        sampling = {
+            "temperature": self.temperature,
+            "top_p": self.top_p,
+            "seed": self.seed,
+            "max_tokens": self.max_tokens,
+            "extra": dict(self.extra),
+        }
+        return {**self.endpoint_identity(), **sampling}
+
+    def endpoint_identity(self) -> dict[str, object]:
+        """Return what identifies the model: the hash of its weights, else host and name."""
+        raise NotImplementedError
+
+    def room(self, request: Request) -> int | None:
+        """Return how many tokens the reply may take."""
+        return request.max_tokens if request.max_tokens is not None else self.max_tokens
+
+    def sampling(self, request: Request) -> dict[str, object]:
+        """Return how the reply is drawn; each sample has its own seed."""
+        warm, seed = self.temperature, self.seed
+        return {
+            "temperature": None if warm is None else max(warm, request.least_temperature),
+            "top_p": self.top_p,
+            "seed": None if seed is None else seed + request.sample,
+        }
+
+    async def send(
+        self, request: Request, place: Endpoint, calls: Calls, samples: int = 1
+    ) -> list[Completion]:
+        """Send the request in this protocol and read the reply, or replies.
+
+        Args:
+            request: The first of the samples, if there are more.
+            place: Where to send it.
+            calls: The account.
+            samples: How many to request at once; more than one only where `samples_at_once`.
+        """
+        raise NotImplementedError
+
+    async def ask(self, request: Request, calls: Calls) -> Completion:
+        """Send the request. Raises EndpointError; ContextOverflowError where it cannot fit."""
+        return (await self.ask_for(1, request, calls))[0]
+
+    async def ask_for(self, samples: int, request: Request, calls: Calls) -> list[Completion]:
+        """Request a number of replies; some servers send only one. Raises as `ask` does."""
+        check_before(request, self.room(request), self.context, self.label)
+        try:
+            completions = await self.send(request, endpoint(self.address()), calls, samples)
+        except RefusedError as error:
+            if not error.too_long:
+                raise
+            raise ContextOverflowError(
+                f"{error} (the prompt takes about {request.tokens} tokens)"
+            ) from error
+        read = completions[0].input_tokens
+        check_after(request, read, self.context, self.label, self.context_in_force)
+        return completions
 
 
 class _Batch:

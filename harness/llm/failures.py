@@ -1,14 +1,16 @@
 """What an HTTP failure means: whether to try again, when, and what the user can do."""
 
-import email.utils
 import json
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING
 
 from harness.errors import EndpointError
+from harness.llm.remote import Address
 
 if TYPE_CHECKING:
     from openai import APIStatusError
@@ -104,15 +106,9 @@ def read_failure(error: Exception, seconds: float) -> EndpointFailure | None:
     return None
 
 
-def remedy(failure: EndpointFailure, model: str, api_key_env: str | None, proxied: bool) -> str:
-    """Return what the user can do about it.
-
-    Args:
-        failure: What happened.
-        model: The model that was requested.
-        api_key_env: The environment variable that holds the key, if any.
-        proxied: Whether the request went through a proxy.
-    """
+def remedy(failure: EndpointFailure, address: Address) -> str:
+    """Return what the user can do about a failure at this address."""
+    model, api_key_env = address.model, address.key_variable
     key = (
         f"is the environment variable {api_key_env} set, and is the key valid?"
         if api_key_env
@@ -123,7 +119,8 @@ def remedy(failure: EndpointFailure, model: str, api_key_env: str | None, proxie
     if failure.too_long:
         return "use fewer or shorter passages, or widen the context window on the server"
     if failure.unreachable:
-        proxy = "is the proxy in http_proxy or https_proxy running? else " if proxied else ""
+        proxy = "is the proxy in http_proxy or https_proxy running? else "
+        proxy = proxy if address.is_proxied else ""
         return f"{proxy}start the server, or correct base_url"
     known = {
         None: "the server is not responding; if it is slow, raise timeout and deadline",
@@ -154,7 +151,7 @@ def _refusal(error: "APIStatusError") -> EndpointFailure:
         reason = f"HTTP {status}: redirect to {one_line(_without_password(target))}"
         remedy = "redirects are not followed; set base_url to the address that answers"
         return EndpointFailure(reason, status, retry=False, remedy=remedy, everywhere=True)
-    reason = f"HTTP {status}: {one_line(_message(text))}"
+    reason = f"HTTP {status}: {one_line(_message(error.body or text))}"
     wait = _retry_after(headers)
     exhausted = "insufficient_quota" in text or (wait or 0.0) > LONGEST_WAIT
     too_long = status != 429 and _OVERFLOW.search(reason) is not None
@@ -163,38 +160,24 @@ def _refusal(error: "APIStatusError") -> EndpointFailure:
     return EndpointFailure(reason, status, retry and not exhausted, wait, too_long=too_long)
 
 
-def _message(text: str) -> str:
+def _message(body: object) -> str:
     """Return an error reply's own words: servers put them in several places."""
-    try:
-        found: Any = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    if isinstance(found, Mapping):
-        found = found.get("error") or found
-    if isinstance(found, Mapping):
-        found = found.get("message") or found.get("detail") or found
-    return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+    if isinstance(body, Mapping):
+        body = body.get("message") or body.get("detail") or body
+    return body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        value = headers.get(name)
-        if value is None:
-            continue
-        try:
-            return max(0.0, float(value) * unit)
-        except ValueError:
-            return _seconds_until(value)
+    """Return the seconds that the endpoint asks to wait; None where it does not say it clearly."""
+    readings: tuple[Callable[[], float], ...] = (
+        lambda: float(headers["retry-after-ms"]) / 1000,
+        lambda: float(headers["retry-after"]),
+        lambda: parsedate_to_datetime(headers["retry-after"]).timestamp() - time.time(),
+    )
+    for seconds in readings:
+        with suppress(LookupError, ValueError, OverflowError):
+            return max(0.0, seconds())
     return None
-
-
-def _seconds_until(date: str) -> float | None:
-    """Return the seconds until an HTTP date; None for anything else."""
-    try:
-        at = email.utils.parsedate_tz(date)
-        return None if at is None else max(0.0, email.utils.mktime_tz(at) - time.time())
-    except (ValueError, OverflowError):
-        return None
 
 
 def _broken_connection(error: Exception) -> EndpointFailure:

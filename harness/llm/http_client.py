@@ -14,8 +14,8 @@ import httpx2
 from openai import AsyncAzureOpenAI, AsyncOpenAI
 
 from harness.errors import ConfigError
-from harness.llm.address import Address
 from harness.llm.failures import OversizedReplyError
+from harness.llm.remote import Address
 
 log = logging.getLogger(__name__)
 

@@ -11,12 +11,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from harness.errors import ConfigError, EndpointError
-from harness.llm.address import Address
 from harness.llm.call_store import Calls
-from harness.llm.context_window import check_ended
-from harness.llm.messages import Completion, Request
+from harness.llm.messages import Completion, Request, check_ended
 from harness.llm.openai_chat import OpenAIChat
-from harness.llm.remote import PLACE, WEIGHTS
+from harness.llm.remote import PLACE, WEIGHTS, Address
 
 PACKAGE = "xllamacpp"
 LONGEST_STRING = 600

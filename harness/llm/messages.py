@@ -1,12 +1,31 @@
-"""What is sent to a chat model, what comes back, and the key under which it is cached."""
+"""What is sent to a chat model and comes back: its length in tokens, and its key in the cache.
+
+A prompt that does not fit the context window is refused before it is sent, and a truncation by the
+server is detected afterwards.
+"""
 
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import lru_cache
 
-from harness.llm.tokens import IMAGE_TOKENS, MESSAGE_TOKENS, estimate_tokens, fewest_tokens
+from harness.errors import ContextOverflowError
+
+IMAGE_TOKENS = 256
+"""Allowed for an image. Models differ (85 to 1,600); this only has to catch hopeless cases."""
+
+MESSAGE_TOKENS = 4
+"""Allowed for what a chat template puts around a message."""
+
+UNSTATED_ROOM = 512
+"""Tokens kept for the reply where nothing says how long it may be."""
+
+_PIECES = re.compile(r"[A-Za-z]+|[0-9]|\s+|[ -~]|[^\x00-\x7f]")
+_CJK = re.compile(r"[⺀-鿿가-힣豈-﫿＀-￯\U00020000-\U0003ffff]")
+_WORDS = re.compile(r"[A-Za-z]{2,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,14 +147,9 @@ def request_key(identity: dict[str, object], request: Request) -> str:
 
 def completion_payload(completion: Completion) -> dict[str, object]:
     """Return what the call store keeps of a completion."""
-    return {
-        "text": completion.text,
-        "finish_reason": completion.finish_reason,
-        "input_tokens": completion.input_tokens,
-        "output_tokens": completion.output_tokens,
-        "seconds": completion.seconds,
-        "reasoning": completion.reasoning,
-    }
+    payload = asdict(completion)
+    del payload["call"], payload["remembered"]
+    return payload
 
 
 def cached_completion(key: str, payload: dict[str, object]) -> Completion:
@@ -156,3 +170,109 @@ def _media_type(image: bytes) -> str:
     if image[8:12] == b"WEBP":
         return "image/webp"
     return "image/png"
+
+
+@lru_cache(maxsize=1024)
+def estimate_tokens(text: str) -> int:
+    """Return how many tokens `text` may take, estimated rather too high than too low.
+
+    A Chinese, Japanese or Korean character counts one; a quarter of the characters, the
+    usual rule of thumb, would let a prompt four times too long pass.
+
+    >>> estimate_tokens("燈塔" * 1600)
+    3200
+    >>> estimate_tokens("The lighthouse is 27 metres high.")
+    9
+    """
+    return sum(_piece_tokens(piece) for piece in _PIECES.findall(text))
+
+
+@lru_cache(maxsize=1024)
+def fewest_tokens(text: str) -> int:
+    """Return how many tokens `text` takes at the very least.
+
+    A token seldom spans two words, and no tokenizer in use packs Chinese tighter than two
+    characters and a half a token: a model that reports less has not read all of it.
+
+    >>> fewest_tokens("the lighthouse is high"), fewest_tokens("燈塔的高度")
+    (4, 2)
+    """
+    return len(_WORDS.findall(text)) + int(len(_CJK.findall(text)) * 0.4)
+
+
+def _piece_tokens(piece: str) -> int:
+    if piece[0].isascii() and piece[0].isalpha():
+        return -(-len(piece) // 6)
+    if piece.isspace():
+        return 1 if len(piece) > 1 else 0
+    return 1 if len(piece.encode("utf-8", "surrogatepass")) < 4 else 2
+
+
+def check_before(request: Request, room: int | None, context: int | None, model: str) -> None:
+    """Raise ContextOverflowError where prompt and reply together exceed the window."""
+    if context is None:
+        return
+    needed = request.tokens + (UNSTATED_ROOM if room is None else room)
+    if needed > context:
+        raise ContextOverflowError(
+            f"{model}: the prompt takes about {request.tokens} tokens and the reply up to"
+            f" {needed - request.tokens}, but the context window holds {context}"
+            f" (context={context}); use fewer or shorter passages, or a wider window"
+        )
+
+
+def check_after(
+    request: Request, reported: int | None, context: int | None, model: str, exact: bool = False
+) -> None:
+    """Raise ContextOverflowError where the endpoint cannot have read the whole prompt.
+
+    Servers truncate what is too long and answer as if nothing had happened. Only the reported
+    number of prompt tokens shows it: fewer than the prompt can possibly have, or exactly the
+    window, known or recognised as a power of two.
+
+    Args:
+        request: What was sent.
+        reported: Prompt tokens by the endpoint's count; None or 0 where it counts none.
+        context: The window, where it is known.
+        model: Named in the message.
+        exact: Whether the window in force is certainly `context`, so that none is guessed.
+    """
+    if not reported:
+        return
+    # No text needs more than half a token a character; only below that are its words counted,
+    # which would take a third of the client's time a call.
+    characters = sum(len(message.content) for message in request.messages)
+    cut = 2 * reported < characters and reported < request.fewest_tokens
+    full = context is not None and reported >= context
+    # Exactly 2,048 tokens are a window and not a prompt where more was to be expected.
+    round_limit = reported >= 512 and reported & (reported - 1) == 0
+    guessed = not exact and round_limit and request.tokens >= 1.25 * reported
+    if cut or full or guessed:
+        raise ContextOverflowError(
+            f"{model}: the endpoint read {reported} tokens of a prompt of about"
+            f" {request.tokens}: it truncated what exceeds its context window; widen the window on"
+            " the server (num_ctx under chat=ollama), or use fewer or shorter passages"
+        )
+
+
+def check_ended(reply: Completion, room: int | None, model: str) -> None:
+    """Raise ContextOverflowError where the window ended a reply that had tokens left.
+
+    For models whose window is not part of their identity: a reply that a wider window would let
+    go on must not be cached. It also finds a window wider than the model's own, which servers
+    narrow.
+
+    Args:
+        reply: The completion.
+        room: Tokens that it could take; None where only the window limited it.
+        model: Named in the message.
+    """
+    written = reply.output_tokens
+    filled = room is not None and (written is None or written >= room)
+    if reply.finish_reason != "length" or filled:
+        return
+    raise ContextOverflowError(
+        f"{model}: the reply reached the end of the context window after {reply.input_tokens}"
+        f" tokens of prompt and {written} of reply; limit it (max_tokens=...), use fewer or shorter"
+        " passages, or a wider window (context=...) where the model has one"
+    )

@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 
 from harness.errors import EndpointError
 from harness.llm.call_store import Calls
+from harness.llm.chat import RemoteChat
 from harness.llm.concurrency import run
 from harness.llm.endpoint import Endpoint, endpoint
 from harness.llm.messages import Completion, Message, Request, text_or_none, token_count
-from harness.llm.remote import PLACE, RemoteChat
+from harness.llm.remote import PLACE
 
 _digests: dict[tuple[str, str], str] = {}
 
@@ -60,8 +61,8 @@ class OllamaChat(RemoteChat):
                 f"{self.base_url}: '{self.model}' has the digest {served} there, but "
                 f"digest={self.digest} is set, so no request is sent; set the digest that is meant"
             )
-        reply = await place.post("/api/chat", self._body(request), _read, calls)
-        return [replace(reply.value, seconds=reply.seconds)]
+        reply, seconds = await place.post("/api/chat", self._body(request), _read, calls)
+        return [replace(reply, seconds=seconds)]
 
     def _body(self, request: Request) -> dict[str, object]:
         options = {

@@ -8,10 +8,10 @@ from enum import Enum
 from typing import Any, TypeVar
 
 from harness.errors import ConfigError
-from harness.llm.address import Address
 from harness.llm.call_store import Calls
+from harness.llm.chat import RemoteChat
 from harness.llm.concurrency import run
-from harness.llm.endpoint import Endpoint, Served, endpoint, habits
+from harness.llm.endpoint import Endpoint, endpoint, habits
 from harness.llm.failures import RefusedError
 from harness.llm.messages import (
     Completion,
@@ -21,7 +21,7 @@ from harness.llm.messages import (
     text_or_none,
     token_count,
 )
-from harness.llm.remote import PLACE, RemoteChat
+from harness.llm.remote import PLACE
 
 log = logging.getLogger(__name__)
 
@@ -84,7 +84,8 @@ class OpenAIChat(RemoteChat):
         refusal: RefusedError | None = None
         for form in self._forms(request, place):
             try:
-                completions = await self._send_as(form, request, place, calls, samples)
+                body = self._body(form, request) | ({"n": samples} if samples > 1 else {})
+                found, seconds = await self._post(body, place, _read, calls)
             except RefusedError as error:
                 refusal = refusal or error
                 if not _ABOUT_FORM.search(error.reason):
@@ -93,7 +94,7 @@ class OpenAIChat(RemoteChat):
                 if refusal is not None and place.habits.get("form") is not form:
                     place.habits["form"] = form
                     log.warning("%s: using %s from now on; %s", self.model, form.value, refusal)
-                return completions
+                return [replace(each, seconds=seconds) for each in found]
         assert refusal is not None
         raise refusal
 
@@ -113,21 +114,11 @@ class OpenAIChat(RemoteChat):
         def read(reply: Any) -> tuple[Completion, dict[str, str]]:
             return _read(reply)[0], departures(reply)
 
-        async def ask() -> tuple[Completion, dict[str, str]]:
-            body = self._body(Structured.prose, request)
-            return (await self._post(body, endpoint(self.address()), read, calls)).value
-
         calls.about_to_ask(self.label)
-        completion, found = run(ask())
+        body, place = self._body(Structured.prose, request), endpoint(self.address())
+        (completion, found), _ = run(self._post(body, place, read, calls))
         calls.answered(self.label, completion.input_tokens, completion.output_tokens)
         return found
-
-    async def _send_as(
-        self, form: Structured, request: Request, place: Endpoint, calls: Calls, samples: int
-    ) -> list[Completion]:
-        body = self._body(form, request) | ({"n": samples} if samples > 1 else {})
-        served = await self._post(body, place, _read, calls)
-        return [replace(completion, seconds=served.seconds) for completion in served.value]
 
     async def _post(
         self,
@@ -135,7 +126,7 @@ class OpenAIChat(RemoteChat):
         place: Endpoint,
         read: Callable[[Any], T],
         calls: Calls,
-    ) -> Served[T]:
+    ) -> tuple[T, float]:
         """Send; newer models know `max_tokens` by another name only."""
         if place.habits.get(_LONG_NAME):
             body = _renamed(body)
@@ -181,10 +172,6 @@ class AzureChat(OpenAIChat):
             raise ConfigError("chat=azure needs api_version=<date>, for example 2024-10-21")
         named = {**self.named("azure"), "api_version": self.api_version}
         return {**named, "structured": self.structured.value}
-
-    def address(self) -> Address:
-        """Return the resource and the limits on time, retries and concurrency."""
-        return replace(super().address(), api_version=self.api_version)
 
 
 def departures(reply: object) -> dict[str, str]:

@@ -263,17 +263,13 @@ def read_recording(path: Path) -> Recording:
         _check(path, number, row, VECTOR if "vector" in row else REPLY)
         key = row.pop("key")
         if key in replies or key in vectors:
-            raise InputError(
-                f"{path} is not a valid recording: row {number} repeats the key {key[:12]}"
-            )
+            raise _invalid(path, f"row {number} repeats the key {key[:12]}")
         if "vector" in row:
             vectors[key] = _vector(path, number, row["vector"])
         else:
             replies[key] = row
     if len(sizes := {vector.size for vector in vectors.values()}) > 1:
-        raise InputError(
-            f"{path} is not a valid recording: its vectors have several sizes: {sorted(sizes)}"
-        )
+        raise _invalid(path, f"its vectors have several sizes: {sorted(sizes)}")
     return Recording(RecordingHead(**head), replies, vectors, hashlib.sha256(content).hexdigest())
 
 
@@ -285,9 +281,7 @@ def _row(path: Path, number: int, line: bytes) -> dict[str, Any]:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise InputError(
-            f"{path} is not a valid recording: row {number} is not JSON ({error})"
-        ) from error
+        raise _invalid(path, f"row {number} is not JSON ({error})") from error
     if not isinstance(row, dict):
         raise _invalid(path, f"row {number} is not a JSON object")
     return row
@@ -297,9 +291,7 @@ def _vector(path: Path, number: int, text: str) -> Vector:
     try:
         vector = np.frombuffer(base64.b64decode(text, validate=True), "<f4")
     except (binascii.Error, ValueError) as error:
-        raise InputError(
-            f"{path} is not a valid recording: row {number} is not a vector ({error})"
-        ) from error
+        raise _invalid(path, f"row {number} is not a vector ({error})") from error
     if not vector.size or not np.isfinite(vector).all():
         raise _invalid(path, f"row {number} is not a vector")
     return vector

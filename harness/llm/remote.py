@@ -1,18 +1,16 @@
-"""What all models behind a server have in common: address, limits, sampling."""
+"""Where a model behind a server is, and the limits on time, retries and concurrency there."""
 
+import ipaddress
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
-from harness.errors import ConfigError, ContextOverflowError
-from harness.llm.address import Address, is_address
-from harness.llm.call_store import Calls
-from harness.llm.chat import Chat
-from harness.llm.context_window import check_after, check_before
-from harness.llm.endpoint import Endpoint, endpoint
-from harness.llm.failures import RefusedError
-from harness.llm.messages import Completion, Request
+from harness.errors import ConfigError
+
+OPENAI_HOST = "api.openai.com"
 
 PLACE: dict[str, bool] = {"factor": False}
 """Marks a field that says where or how fast, not what."""
@@ -25,6 +23,63 @@ _SECRET = re.compile(
     r"|bearer|password|passwd|secret|credential",
     re.IGNORECASE,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where an endpoint is, and its limits on time, retries and concurrency."""
+
+    base_url: str
+    model: str
+    api_key_env: str | None = None
+    """None: no key is sent, except OPENAI_API_KEY to api.openai.com and AZURE_OPENAI_API_KEY to
+    Azure."""
+    api_version: str | None = None
+    """Azure's; None: the endpoint is not Azure."""
+    concurrency: int = 8
+    loads_weights: bool = False
+    """Whether it is a local server that loads weights when asked, with one to four slots."""
+    timeout: float = 120.0
+    """Seconds for one attempt, from sending."""
+    deadline: float = 300.0
+    """Seconds for all attempts of a call together, without the pauses between them."""
+    retries: int = 5
+    backoff: float = 0.5
+    """Seconds before the first retry; doubled each time, and reduced at random by up to half."""
+
+    @property
+    def key_variable(self) -> str | None:
+        """The environment variable that holds the key."""
+        if self.api_key_env is None and self.api_version is not None:
+            return "AZURE_OPENAI_API_KEY"
+        if self.api_key_env is None and self.is_openai:
+            return "OPENAI_API_KEY"
+        return self.api_key_env
+
+    @property
+    def is_openai(self) -> bool:
+        """Whether it is OpenAI itself."""
+        return urlsplit(self.base_url).hostname == OPENAI_HOST
+
+    @property
+    def is_proxied(self) -> bool:
+        """Whether the environment names a proxy for it."""
+        parts = urlsplit(self.base_url)
+        proxies = {} if self.is_local or proxy_bypass(parts.netloc) else getproxies()
+        return bool(proxies.get(parts.scheme) or proxies.get("all"))
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is on this machine.
+
+        >>> Address("http://[::1]:8000/v1", "m").is_local
+        True
+        """
+        host = urlsplit(self.base_url).hostname or ""
+        try:
+            return host == "localhost" or ipaddress.ip_address(host).is_loopback
+        except ValueError:
+            return False
 
 
 @dataclass
@@ -74,104 +129,28 @@ class Remote:
 
     def address(self) -> Address:
         """Return where the model is, and the limits on time, retries and concurrency."""
-        return Address(
-            base_url=self.base_url.rstrip("/"),
-            model=self.model,
-            api_key_env=self.api_key_env,
-            concurrency=self.concurrency,
-            loads_weights=self.loads_weights,
-            timeout=self.timeout,
-            deadline=self.deadline,
-            retries=self.retries,
-            backoff=self.backoff,
-        )
+        places = {each.name for each in fields(Address)} & {each.name for each in fields(self)}
+        limits = {name: getattr(self, name) for name in places}
+        limits["base_url"] = self.base_url.rstrip("/")
+        return Address(**limits, loads_weights=self.loads_weights)
 
 
-@dataclass
-class RemoteChat(Remote, Chat):
-    """A chat model behind a server. A subclass implements `endpoint_identity` and `send`."""
+def is_address(base_url: str) -> bool:
+    """Say whether a base URL names a host, and a path that can be extended.
 
-    context_in_force: ClassVar[bool] = False
-    """Whether the server is sent `context`, so that no other window can be in force."""
+    A user or password in it would be written down with the run.
 
-    temperature: float | None = 0.0
-    """None is not sent: some models accept no temperature."""
-    top_p: float | None = None
-    seed: int | None = 0
-    max_tokens: int | None = None
-    """Maximum length of a reply where the request does not say."""
-    context: int | None = field(default=None, metadata=PLACE)
-    """The context window in tokens, prompt and reply together; None where it is not known."""
-    extra: dict[str, Any] = field(default_factory=dict)
-    """Sent unchanged with the rest: reasoning_effort, cache_prompt and similar."""
-
-    def __post_init__(self) -> None:
-        refuse_secrets(self.extra)
-
-    @property
-    def width(self) -> int:
-        """As many as the endpoint may get, and some that wait for a retry."""
-        return self.concurrency + self.concurrency // 2 + 1
-
-    def identity(self) -> dict[str, object]:
-        """Return the endpoint and the sampling. Raises ConfigError where no model is named."""
-        sampling = {
-            "temperature": self.temperature,
-            "top_p": self.top_p,
-            "seed": self.seed,
-            "max_tokens": self.max_tokens,
-            "extra": dict(self.extra),
-        }
-        return {**self.endpoint_identity(), **sampling}
-
-    def endpoint_identity(self) -> dict[str, object]:
-        """Return what identifies the model: the hash of its weights, else host and name."""
-        raise NotImplementedError
-
-    def room(self, request: Request) -> int | None:
-        """Return how many tokens the reply may take."""
-        return request.max_tokens if request.max_tokens is not None else self.max_tokens
-
-    def sampling(self, request: Request) -> dict[str, object]:
-        """Return how the reply is drawn; each sample has its own seed."""
-        warm, seed = self.temperature, self.seed
-        return {
-            "temperature": None if warm is None else max(warm, request.least_temperature),
-            "top_p": self.top_p,
-            "seed": None if seed is None else seed + request.sample,
-        }
-
-    async def send(
-        self, request: Request, place: Endpoint, calls: Calls, samples: int = 1
-    ) -> list[Completion]:
-        """Send the request in this protocol and read the reply, or replies.
-
-        Args:
-            request: The first of the samples, if there are more.
-            place: Where to send it.
-            calls: The account.
-            samples: How many to request at once; more than one only where `samples_at_once`.
-        """
-        raise NotImplementedError
-
-    async def ask(self, request: Request, calls: Calls) -> Completion:
-        """Send the request. Raises EndpointError; ContextOverflowError where it cannot fit."""
-        return (await self.ask_for(1, request, calls))[0]
-
-    async def ask_for(self, samples: int, request: Request, calls: Calls) -> list[Completion]:
-        """Request a number of replies; some servers send only one. Raises as `ask` does."""
-        check_before(request, self.room(request), self.context, self.label)
-        try:
-            completions = await self.send(request, endpoint(self.address()), calls, samples)
-        except RefusedError as error:
-            if not error.too_long:
-                raise
-            raise ContextOverflowError(
-                f"{error} (the prompt takes about {request.tokens} tokens)"
-            ) from error
-        read = completions[0].input_tokens
-        check_after(request, read, self.context, self.label, self.context_in_force)
-        return completions
+    >>> is_address("http://localhost:11434/v1"), is_address("localhost:11434/v1")
+    (True, False)
+    """
+    try:
+        parts = urlsplit(base_url)
+        host = (parts.hostname or "").encode("idna")  # raises where a label is empty or too long
+        # `port` raises where it is not a number, or too large.
+        named = parts.scheme in ("http", "https") and bool(host) and parts.port != 0
+    except ValueError:
+        return False
+    return named and "@" not in parts.netloc and not re.search(r"[\s?#]", base_url)
 
 
 def refuse_secrets(extra: Mapping[str, Any], inside: str = "extra.") -> None:

@@ -5,42 +5,20 @@ of output prints in its own way; `words` holds one language's words, `sentence` 
 into them.
 """
 
-from harness.render.blocks import (
-    Block,
-    Cell,
-    Column,
-    Command,
-    Heading,
-    Items,
-    Paragraph,
-    Section,
-    Table,
-    Tone,
-)
+from harness.render.blocks import Section
 from harness.render.csv_tables import csv_tables, csv_text
-from harness.render.facts import Agreement, StudyFacts
 from harness.render.markdown import markdown
 from harness.render.sections import report_sections
-from harness.render.sections.appendix import suspects, wrong_captions
 from harness.render.sections.finding_sentences import sentence
+from harness.render.sections.metric_trust import suspects, wrong_captions
+from harness.render.sections.opening import StudyFacts
 from harness.render.terminal import terminal
-from harness.render.vocabulary import LANGUAGES, Words, words
+from harness.render.vocabulary import LANGUAGES, words
 
 __all__ = [
     "LANGUAGES",
-    "Agreement",
-    "Block",
-    "Cell",
-    "Column",
-    "Command",
-    "Heading",
-    "Items",
-    "Paragraph",
     "Section",
     "StudyFacts",
-    "Table",
-    "Tone",
-    "Words",
     "csv_tables",
     "csv_text",
     "markdown",

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from harness.analysis.results import Difference
+
 Place = tuple[str, ...]
 """What a part of the report is about: `("section", key)`, `("contrast", left run, right run)`,
 `("metric", name)`, `("question", id)`, `("sweep", factor)`; empty for nothing. A page links to
@@ -34,15 +36,6 @@ class Fold(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnInterval:
-    """A difference with its 95 % interval, on a scale from -1 to 1."""
-
-    mean: float
-    low: float | None
-    high: float | None
-
-
-@dataclass(frozen=True, slots=True)
 class Cell:
     """One cell of a table."""
 
@@ -50,8 +43,8 @@ class Cell:
     tone: Tone = Tone.PLAIN
     place: Place = ()
     """Where the text leads."""
-    drawn: DrawnInterval | None = None
-    """What a page can draw beside the text."""
+    drawn: Difference | None = None
+    """Whose mean and interval a page can draw beside the text, on a scale from -1 to 1."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from enum import Enum
+from operator import attrgetter
 
 from harness.analysis import Finding
 from harness.analysis.findings.kinds import json_number, value_text
@@ -16,13 +17,13 @@ from harness.analysis.results import (
     Difference,
     MeanCell,
     MetricTrust,
-    MissingRun,
     PassageChange,
     Split,
 )
 from harness.records import Status
-from harness.render.printable import plain
+from harness.render.notation import plain
 from harness.render.sections.finding_sentences import sentence
+from harness.render.sections.right_wrong import answers_of
 from harness.render.vocabulary import words
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -73,7 +74,10 @@ def csv_text(columns: Sequence[str], rows: Iterable[Cells]) -> str:
 
 
 def value_of(value: object) -> object:
-    """Return what a cell holds: numbers as they are, lists and tables as JSON text."""
+    """Return what a cell holds: numbers as they are, lists and tables as JSON text.
+
+    In a list a missing run is the words that collect it.
+    """
     if isinstance(value, float):
         return json_number(value)
     if value is None or isinstance(value, bool | int):
@@ -81,12 +85,7 @@ def value_of(value: object) -> object:
     if isinstance(value, str | Enum):
         text = plain(value if isinstance(value, str) else str(value.value))
         return f"'{text}" if text.startswith(FORMULA) else text
-    return json.dumps(value, ensure_ascii=False, default=override_words)
-
-
-def override_words(missing: MissingRun) -> tuple[str, ...]:
-    """Return the words that collect a missing variant, for JSON."""
-    return missing.words
+    return json.dumps(value, ensure_ascii=False, default=attrgetter("words"))
 
 
 def names(result: type, *without: str) -> tuple[str, ...]:
@@ -119,14 +118,11 @@ RIGHT_WRONG = ("run", "question", "right", "status", "graded_by")
 
 def right_wrong(analysis: Analysis) -> Iterator[Cells]:
     """Yield a row a run and question."""
-    grid = analysis.outcomes
-    for row in grid.rows:
-        for question, right, origin in zip(grid.questions, row.cells, row.origins, strict=True):
-            status = "unknown" if right is None else "ok"
-            if right is not None and origin == "error":
-                status = Status.NOT_ANSWERED
-            values = (row.run, question, right, status, origin or None)
-            yield dict(zip(RIGHT_WRONG, values, strict=True))
+    for run, question, right, origin in answers_of(analysis.outcomes):
+        status = "unknown" if right is None else "ok"
+        if right is not None and origin == "error":
+            status = Status.NOT_ANSWERED
+        yield dict(zip(RIGHT_WRONG, (run, question, right, status, origin or None), strict=True))
 
 
 MEANS = ("run", "metric", "layer", "status", *names(MeanCell, "run"), "common_questions")

@@ -7,12 +7,11 @@ from harness.analysis.results import Analysis, MetricMeans
 from harness.analysis.study_table import RIGHT
 from harness.records import Layer
 from harness.render.blocks import Cell, Table
-from harness.render.facts import StudyFacts
-from harness.render.printable import one_line
-from harness.render.quantities import mean
+from harness.render.notation import mean, one_line
 from harness.render.sections.averages import legend, means_table
-from harness.render.sections.metric_groups import metric_groups
+from harness.render.sections.metric_trust import metric_groups
 from harness.render.sections.one_factor import overview
+from harness.render.sections.opening import StudyFacts
 from harness.render.vocabulary import Words, words
 
 LISTED = 40
@@ -48,7 +47,6 @@ def latex(analysis: Analysis, facts: StudyFacts, language: str = "en") -> str:
     }
     captions = {key: said.fill(text, {}, numbers) for key, text in said.texts["latex"].items()}
     label = re.sub(r"[^A-Za-z0-9-]+", "-", facts.study).strip("-") or "study"
-    groups = metric_groups(analysis)
     parts = [PREAMBLE]
     quality = [metric for metric in analysis.means if metric.layer is not Layer.COST]
     if (means := ablation(quality, analysis, said)) is not None:
@@ -56,7 +54,7 @@ def latex(analysis: Analysis, facts: StudyFacts, language: str = "en") -> str:
         caption = said.join("parts", [captions["ablation"], *notes])
         parts.append(floating(means, caption, f"tab:{label}-ablation"))
     if analysis.contrasts:
-        table = overview(analysis.contrasts, groups, said, keys=COLUMNS)
+        table = overview(analysis.contrasts, metric_groups(analysis), said, keys=COLUMNS)
         parts.append(floating(table, captions["contrasts"], f"tab:{label}-contrasts"))
     return "\n\n".join(parts) + "\n"
 

@@ -14,9 +14,9 @@ from harness.render.blocks import (
     Table,
     Tone,
 )
-from harness.render.facts import StudyFacts
-from harness.render.printable import one_line, plain
+from harness.render.notation import one_line, plain
 from harness.render.sections import report_sections
+from harness.render.sections.opening import StudyFacts
 from harness.render.vocabulary import words
 
 LISTED = 40

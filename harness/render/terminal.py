@@ -25,9 +25,9 @@ from harness.render.blocks import (
     Table,
     Tone,
 )
-from harness.render.facts import StudyFacts
-from harness.render.printable import one_line
+from harness.render.notation import one_line
 from harness.render.sections import report_sections
+from harness.render.sections.opening import StudyFacts
 from harness.render.vocabulary import words
 
 STYLES = {
@@ -98,7 +98,7 @@ def block(one: Block, width: int) -> Iterator[RenderableType]:
             yield from lines(one.text, STYLES[one.tone], width)
         case Items():
             for text in one.texts:
-                yield from lines(text, "", width, first="- ", then="  ")
+                yield from lines(text, "", width, first="- ")
         case Command():
             # never broken, so that it can be copied
             yield Text("  " + one_line(one.text), no_wrap=True, overflow="ignore")
@@ -107,10 +107,11 @@ def block(one: Block, width: int) -> Iterator[RenderableType]:
                 yield grid(fitting, width)
 
 
-def lines(text: str, style: str, width: int, first: str = "", then: str = "") -> Iterator[Text]:
-    """Yield a text in lines."""
-    for at, line in enumerate(wrapped(one_line(text), width - len(first))):
-        yield Text((then if at else first) + line, style, no_wrap=True)
+def lines(text: str, style: str, width: int, first: str = "") -> Iterator[Text]:
+    """Yield a text in lines, the later ones indented as far as the first."""
+    for line in wrapped(one_line(text), width - len(first)):
+        yield Text(first + line, style, no_wrap=True)
+        first = " " * len(first)
 
 
 def fit(table: Table, width: int) -> list[Table]:
@@ -179,14 +180,13 @@ def grid(table: Table, width: int) -> Grid:
             width=sizes[i],
         )
     for row in table.body:
-        drawn.add_row(*map(cell, row, table.columns, sizes))
+        shown = (
+            "\n".join(wrapped(one_line(cell.text), room)) if column.long else named(cell.text)
+            for cell, column, room in zip(row, table.columns, sizes, strict=True)
+        )
+        tones = (STYLES[cell.tone] for cell in row)
+        drawn.add_row(*(Text(*text, no_wrap=True) for text in zip(shown, tones, strict=True)))
     return drawn
-
-
-def cell(one: Cell, column: Column, room: int) -> Text:
-    """Return one cell; a long text takes several lines."""
-    shown = "\n".join(wrapped(one_line(one.text), room)) if column.long else named(one.text)
-    return Text(shown, STYLES[one.tone], no_wrap=True)
 
 
 def wrapped(text: str, width: int) -> list[str]:

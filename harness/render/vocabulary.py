@@ -4,7 +4,7 @@ A language is one file in `words/`. What a file leaves out is said in English; a
 `same_as: zh_hant` and nothing else borrows the words of another language.
 
 A template's slot is `{left}` for a text or a list of names, `{mean:signed}` for a number in
-one of the styles of `quantities`, or `{errors|question|questions}` for the word that goes
+one of the styles of `notation`, or `{errors|question|questions}` for the word that goes
 with a number.
 """
 
@@ -16,8 +16,8 @@ from importlib.resources import files
 from typing import Any, cast
 
 from harness.analysis.findings.kinds import value_text
-from harness.render.blocks import Column
-from harness.render.quantities import STYLES, Number
+from harness.render.blocks import Block, Column, Section
+from harness.render.notation import STYLES, Number
 
 FOLDER = files("harness.render").joinpath("words")
 
@@ -27,6 +27,13 @@ SLOT = re.compile(r"\{(?P<name>\w+)(?::(?P<style>\w+)|\|(?P<one>[^|{}]*)\|(?P<ma
 
 Template = str | list[str | dict[str, str]]
 """A sentence, or its parts: each is a text, or texts by the condition under which one is said."""
+
+TEXTS = (
+    *("between_runs", "changed", "check", "claim", "direction", "doubt", "factor", "factors"),
+    *("first", "first_rank", "given", "hits", "layer", "left", "meaning", "metric", "name"),
+    *("question", "reading", "reason", "right_run", "run", "runs", "second", "source", "verdict"),
+)
+"""Keys of columns that hold no numbers."""
 
 LONGEST = 60
 """Characters of a setting's value; a whole prompt would bury the sentence."""
@@ -61,16 +68,16 @@ class Words:
         """Return a text; a key that has none is shown itself."""
         return str(self.texts[table].get(key, key))
 
+    def section(self, key: str, blocks: Iterable[Block], aside: bool = False) -> Section:
+        """Return these blocks under the heading of this key."""
+        return Section(key, self.get("headings", key), tuple(blocks), aside)
+
     def columns(
-        self,
-        keys: Iterable[str],
-        numbers: Collection[str] = (),
-        long: Collection[str] = (),
-        detail: Collection[str] = (),
+        self, keys: Iterable[str], long: Collection[str] = (), detail: Collection[str] = ()
     ) -> tuple[Column, ...]:
         """Return the columns of these keys; the other arguments name those of each kind."""
         return tuple(
-            Column(self.get("columns", key), key in numbers, key in long, key in detail)
+            Column(self.get("columns", key), key not in TEXTS, key in long, key in detail)
             for key in keys
         )
 

@@ -5,7 +5,7 @@ import io
 import json
 import logging
 import shlex
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -77,10 +77,9 @@ def page_details(
 
 def figures(runs: Sequence[Run]) -> tuple["ShownFigure", ...]:
     """Return the captioned figures of the runs, each once, with all its captions."""
-    from harness.render.html import FigureCaption, ShownFigure
+    from harness.render.html import ShownFigure
 
     found: dict[str, ShownFigure] = {}
-    captions: dict[str, dict[tuple[str, str], list[str]]] = defaultdict(lambda: defaultdict(list))
     shrunk: dict[str, tuple[str, int, int] | None] = {}
     for run in runs:
         for row in run.captions():
@@ -88,12 +87,10 @@ def figures(runs: Sequence[Run]) -> tuple["ShownFigure", ...]:
             if image not in shrunk:
                 shrunk[image] = thumbnail(run.file(row["picture"]))
             if (drawn := shrunk[image]) is not None:
-                shown = ShownFigure(figure, row["document"], row["page"], *drawn)
-                found.setdefault(figure, shown)
-                captions[figure][row["captioner"], row["text"]].append(run.name)
-    for figure, texts in captions.items():
-        of_figure = tuple(FigureCaption(*text, tuple(names)) for text, names in texts.items())
-        found[figure] = replace(found[figure], captions=of_figure)
+                new = ShownFigure(figure, row["document"], row["page"], *drawn)
+                known = found.setdefault(figure, new)
+                captions = dict.fromkeys((*known.captions, (row["captioner"], row["text"])))
+                found[figure] = replace(known, captions=tuple(captions))
     return tuple(found.values())
 
 

@@ -91,7 +91,7 @@ def report_folder(settings: Report) -> Path:
 
 def study_facts(settings: Report, how: Composition, runs: Sequence[Run]) -> "StudyFacts":
     """Return what the report says of the study beside its analysis."""
-    from harness.render import Agreement, StudyFacts
+    from harness.render import StudyFacts
 
     return StudyFacts(
         study=settings.study.name,
@@ -100,7 +100,7 @@ def study_facts(settings: Report, how: Composition, runs: Sequence[Run]) -> "Stu
         testset=runs[0].facts()["testset"]["name"],
         judge=settings.judge.label,
         judge_is_model=isinstance(settings.judge, ChatJudge),
-        agreement=tuple(Agreement(**asdict(measured)) for measured in settings.judge.accuracies),
+        agreement=tuple(map(asdict, settings.judge.accuracies)),
         generators={
             run.name: made_with.generator
             for run in runs

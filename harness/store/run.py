@@ -19,7 +19,7 @@ from typing import Any
 
 from harness.errors import RunError, pick
 from harness.files import PROJECT, write_whole
-from harness.llm.processor import processor
+from harness.llm.embedders import processor
 from harness.records import Response, Score, Verdict
 from harness.store.parquet import (
     RESPONSES,

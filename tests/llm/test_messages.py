@@ -1,15 +1,29 @@
-"""The key of a call changes with whatever may change the reply, and with nothing else."""
+"""What is sent and comes back: its key, its tokens, and whether it fits the context window."""
 
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.errors import ContextOverflowError
 from harness.llm import Calls, Completion, Message, OpenAIChat, Request
-from harness.llm.messages import cached_completion, completion_payload, data_url, request_key
+from harness.llm.messages import (
+    cached_completion,
+    check_after,
+    check_before,
+    check_ended,
+    completion_payload,
+    data_url,
+    estimate_tokens,
+    fewest_tokens,
+    request_key,
+)
+from tests.stub_endpoint import Reply, StubEndpoint
 
 texts = st.text(st.characters(codec="utf-8"), max_size=20)
 messages = st.builds(
@@ -128,3 +142,155 @@ def test_data_url_names_the_kind_of_image(tmp_path: Path) -> None:
     assert data_url(b"\x89PNG").startswith("data:image/png;")
     assert data_url(b"GIF89a").startswith("data:image/gif;")
     assert data_url(b"RIFF\0\0\0\0WEBP").startswith("data:image/webp;")
+
+
+PARAGRAPH = (
+    "The measles surveillance report of week 48 lists 27 imported cases, most of them among "
+    "travellers who returned from areas with ongoing outbreaks; no deaths were reported."
+)
+
+
+def test_chinese_counts_a_token_a_character() -> None:
+    """3,200 Chinese characters are at least 3,200 tokens, and not 800."""
+    assert estimate_tokens("麻疹" * 1600) >= 3200
+
+
+@pytest.mark.parametrize(
+    "text", ["霧日最多為四月", "デング熱の報告数", "홍역 환자", "１９３１年", "𠮷野家"]
+)
+def test_every_east_asian_script_counts_in_full(text: str) -> None:
+    """Kana, Hangul, full-width digits and rare ideographs count one token a character too."""
+    assert estimate_tokens(text) >= len(text.replace(" ", ""))
+
+
+def test_english_is_near_its_true_count() -> None:
+    """The paragraph takes 34 tokens by cl100k_base: estimated above, but within a half."""
+    assert 34 <= estimate_tokens(PARAGRAPH) <= 51
+
+
+def test_fewest_is_below_what_real_tokenizers_need() -> None:
+    """The lower bound lies below the paragraph's true 34 tokens, and above half of them."""
+    assert 17 <= fewest_tokens(PARAGRAPH) <= 34
+
+
+def test_fewest_for_chinese_is_under_half_a_token_a_character() -> None:
+    """Some tokenizers pack two characters in a token: the lower bound allows for it."""
+    assert fewest_tokens("麻疹" * 50) == 40
+
+
+def test_bounds_are_in_order() -> None:
+    """The lower bound never exceeds the estimate."""
+    for text in ("", "  \n", PARAGRAPH, "麻疹 27 例", "{'a': [1, 2]}", "\ud83d", "x" * 400):
+        assert fewest_tokens(text) <= estimate_tokens(text)
+
+
+def test_empty_text() -> None:
+    """An empty text has no tokens."""
+    assert estimate_tokens("") == 0
+
+
+LONG = Request((Message("user", "麻疹疫情" * 1500),))
+"""6,000 characters, so about 6,000 tokens and at least 2,400."""
+
+
+def test_prompt_beyond_the_window_is_refused_before_sending(
+    calls: Calls, chat_at: Callable[..., OpenAIChat]
+) -> None:
+    """3,200 characters, 600 of instructions and the reply exceed 4,096 tokens."""
+    prompt = Request((Message("system", "x1 " * 300), Message("user", "麻疹" * 1600)))
+    with StubEndpoint() as stub:
+        chat = chat_at(stub, context=4096)
+        with pytest.raises(ContextOverflowError, match=r"takes about \d{4} tokens.*holds 4096"):
+            chat.complete(prompt, calls)
+
+        assert stub.received == []
+        assert calls.sent == 0
+
+
+def test_room_for_the_reply_counts() -> None:
+    """A prompt fits or not depending on how long the reply may be."""
+    request = Request((Message("user", "麻疹" * 45),))
+
+    check_before(request, room=100, context=200, model="m")
+    with pytest.raises(ContextOverflowError, match="reply up to 120"):
+        check_before(request, room=120, context=200, model="m")
+
+
+def test_unknown_window_is_not_checked() -> None:
+    """Without a stated window nothing is refused."""
+    check_before(LONG, room=None, context=None, model="m")
+
+
+@pytest.mark.parametrize("window", [2048, 2000, 1500])
+def test_cut_prompt_is_found_out(
+    calls: Calls, chat_at: Callable[..., OpenAIChat], window: int
+) -> None:
+    """A server that reads 2,048 of 6,000 tokens and answers 200 has truncated the prompt."""
+    with StubEndpoint("fine", window=window) as stub:
+        with pytest.raises(ContextOverflowError, match=f"read {window} tokens of a prompt"):
+            chat_at(stub).complete(LONG, calls)
+
+        assert calls.size().calls == {}
+
+
+def test_two_servers_ways_come_to_the_same(
+    calls: Calls, chat_at: Callable[..., OpenAIChat]
+) -> None:
+    """A 400 that mentions the context length is an overflow like a truncated prompt."""
+    refusal = Reply(status=400, error="This model's maximum context length is 2048 tokens")
+    with StubEndpoint(refusal) as stub:
+        with pytest.raises(ContextOverflowError, match=r"2048.*prompt takes about 6004 tokens"):
+            chat_at(stub).complete(LONG, calls)
+
+        assert len(stub.received) == 1
+
+
+def test_divided_window_is_found_out(calls: Calls, chat_at: Callable[..., OpenAIChat]) -> None:
+    """Four parallel slots leave each prompt a quarter of the window; the token count shows it."""
+    with StubEndpoint("fine", window=8192) as alone, StubEndpoint("fine", window=2048) as shared:
+        assert chat_at(alone).complete(LONG, calls).text == "fine"
+        with pytest.raises(ContextOverflowError):
+            chat_at(shared).complete(LONG, calls)
+
+
+def test_full_known_window_counts_as_cut() -> None:
+    """A prompt that fills the stated window to the last token was truncated."""
+    with pytest.raises(ContextOverflowError):
+        check_after(LONG, reported=5000, context=5000, model="m")
+
+
+@pytest.mark.parametrize("reported", [None, 0, 6000, 3900, 2500])
+def test_plausible_counts_pass(reported: int | None) -> None:
+    """No count, or one that some tokenizer may come to, does not show a truncation."""
+    check_after(LONG, reported, context=8192, model="m")
+
+
+def test_round_count_is_no_sign_where_the_window_is_known_to_be_in_force() -> None:
+    """4,096 tokens of about 6,000 are suspicious, unless the server was sent its window."""
+    check_after(LONG, 4096, context=8192, model="m", exact=True)
+    with pytest.raises(ContextOverflowError):
+        check_after(LONG, 4096, context=None, model="m")
+
+
+@pytest.mark.parametrize(
+    ("finish", "written", "room", "cut"),
+    [
+        ("length", 323, 400, True),
+        ("length", 0, 400, True),
+        ("length", 323, None, True),
+        ("length", 400, 400, False),
+        ("length", None, 400, False),
+        ("stop", 323, 400, False),
+    ],
+)
+def test_a_reply_with_room_left_was_ended_by_the_window(
+    finish: str, written: int | None, room: int | None, cut: bool
+) -> None:
+    """Where `max_tokens` was reached, or may have been, the reply is kept as truncated."""
+    reply = Completion("x", finish, 189, written, 0.1)
+
+    if cut:
+        with pytest.raises(ContextOverflowError, match="reached the end of the context window"):
+            check_ended(reply, room, "m")
+    else:
+        check_ended(reply, room, "m")

@@ -7,7 +7,7 @@ import pytest
 from harness.analysis import Analysis
 from harness.render import LANGUAGES, StudyFacts
 from harness.render.latex import escaped, latex
-from harness.render.quantities import interval, mean, signed
+from harness.render.notation import interval, mean, signed
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -11,19 +11,10 @@ from markdown_it import MarkdownIt
 from harness.analysis import Analysis, MetricFacts, RunFacts
 from harness.analysis.results import Suspect
 from harness.records import Layer
-from harness.render import (
-    LANGUAGES,
-    Block,
-    Cell,
-    Column,
-    Items,
-    Paragraph,
-    StudyFacts,
-    Table,
-    markdown,
-)
+from harness.render import LANGUAGES, StudyFacts, markdown
+from harness.render.blocks import Block, Cell, Column, Items, Paragraph, Table
 from harness.render.markdown import block
-from harness.render.printable import one_line
+from harness.render.notation import one_line
 
 Study = Callable[..., Analysis]
 Runs = Callable[..., list[RunFacts]]

@@ -1,14 +1,15 @@
 """The brief report: complete, aligned and readable without colours."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 from rich.cells import cell_len
 
 from harness.analysis import Analysis, MetricFacts, RunFacts
+from harness.judge import JudgeAccuracy
 from harness.records import Layer
-from harness.render import LANGUAGES, Agreement, StudyFacts, terminal
+from harness.render import LANGUAGES, StudyFacts, terminal
 
 Study = Callable[..., Analysis]
 Runs = Callable[..., list[RunFacts]]
@@ -194,7 +195,8 @@ def test_identical_answers_had_no_effect_to_show(
 def test_baselines_are_called_so(study: Study, runs: Runs, printed: Printed) -> None:
     """A judge and a generator without a language model are never taken for one."""
     noted = [replace(run, notes=("ignores_prompt",)) for run in runs(1, 2)]
-    agreement = Agreement("entailment", "RAGTruth", "en", 400, 0.71, 0.66, 0.75, 0.6, 0.7)
+    found = JudgeAccuracy("entailment", "RAGTruth", "en", 400, 0.71, 0.66, 0.75, 0.6, 0.7)
+    agreement = asdict(found)
     facts = StudyFacts(
         "demo",
         judge="overlap",
@@ -217,7 +219,10 @@ def test_agreement_is_told_in_the_study_s_language(
     """What was measured as zh is Traditional and Simplified; the rest of it is in report.md."""
 
     def told(language: str, *measured: str) -> list[str]:
-        rows = tuple(Agreement("useful", "L", one, 9, 0.7, 0.6, 0.8, 0.5, 0.7) for one in measured)
+        rows = tuple(
+            asdict(JudgeAccuracy("useful", "L", one, 9, 0.7, 0.6, 0.8, 0.5, 0.7))
+            for one in measured
+        )
         known = replace(facts, agreement=rows, language=language)
         shown = printed(terminal(article, known, width=200), width=200).splitlines()
         first = next(at for at, line in enumerate(shown) if line.startswith("- Judge:")) + 1

@@ -12,7 +12,7 @@ from harness.analysis import KINDS
 from harness.analysis.findings.kinds import Finding
 from harness.records import Status
 from harness.render import LANGUAGES, sentence, vocabulary, words
-from harness.render.quantities import STYLES
+from harness.render.notation import STYLES
 from harness.render.sections.finding_sentences import TRANSLATED
 from harness.render.vocabulary import SLOT, Words
 

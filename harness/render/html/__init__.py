@@ -5,6 +5,6 @@ on and how the runs were made, which the report stage gathers from the run folde
 """
 
 from harness.render.html.html_page import html_page
-from harness.render.html.page_details import Details, FigureCaption, RunRecord, ShownFigure
+from harness.render.html.page_details import Details, RunRecord, ShownFigure
 
-__all__ = ["Details", "FigureCaption", "RunRecord", "ShownFigure", "html_page"]
+__all__ = ["Details", "RunRecord", "ShownFigure", "html_page"]

@@ -2,21 +2,22 @@
 
 import base64
 import hashlib
+import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from harness.analysis.results import Analysis
-from harness.render import quantities
 from harness.render.blocks import Block, Heading, Place, Section, Table
-from harness.render.facts import StudyFacts
 from harness.render.html.page_details import Details, how_made
 from harness.render.html.plots import across, by_question, distributions, sweep_plots
 from harness.render.html.questions import longest_passage, question_views
-from harness.render.printable import plain
+from harness.render.notation import plain, quantity
 from harness.render.sections import report_sections
+from harness.render.sections.opening import StudyFacts
 from harness.render.sections.right_wrong import SIGN_NAMES
 from harness.render.vocabulary import LANGUAGES, Words, words
 
@@ -47,7 +48,7 @@ def html_page(analysis: Analysis, facts: StudyFacts, details: Details, language:
     opening, *sections = sections_of(analysis, facts, details, said)
     views = tuple(question_views(analysis, details, said))
     style, script = source("style.css"), source("script.js")
-    page = PageIds(sections, {view.id: view.place for view in views})
+    page = PageIds(sections, {view["id"]: view["place"] for view in views})
     return (
         environment()
         .get_template("page.html.jinja")
@@ -91,15 +92,8 @@ def sections_of(
 
 def with_arrows(words: Words) -> Words:
     """Return the words with a drawn arrow for the typed one, which breaks over lines."""
-
-    def drawn(texts: Any) -> Any:
-        if isinstance(texts, str):
-            return texts.replace(" -> ", " → ")
-        if isinstance(texts, list):
-            return [drawn(text) for text in texts]
-        return {key: drawn(text) for key, text in texts.items()}
-
-    return replace(words, texts=drawn(words.texts))
+    texts = json.dumps(words.texts, ensure_ascii=False).replace(" -> ", " → ")
+    return replace(words, texts=json.loads(texts))
 
 
 def browser_language(language: str) -> str:
@@ -118,9 +112,9 @@ class PageIds:
     def __init__(self, sections: Sequence[Section], questions: Mapping[str, str]) -> None:
         self.ids: dict[Place, str] = {("section", one.key): one.key for one in sections}
         self.ids |= {("question", name): place for name, place in questions.items()}
-        counts: dict[str, int] = {}
-        for place in places_in(sections):
-            counts[place[0]] = counts.get(place[0], 0) + 1
+        counts: Counter[str] = Counter()
+        for place in dict.fromkeys(place for section in sections for place in places_in(section)):
+            counts[place[0]] += 1
             self.ids[place] = f"{place[0]}-{counts[place[0]]}"
 
     def link(self, place: Place) -> str:
@@ -135,19 +129,13 @@ class PageIds:
         return self.link(("section", section)) or "findings"
 
 
-def places_in(sections: Sequence[Section]) -> Iterator[Place]:
-    """Yield what headings and rows are about, each place once."""
-    found = dict.fromkeys(
-        place
-        for section in sections
-        for block in section.blocks
-        for place in (
-            block.places if isinstance(block, Table) else
-            (block.place,) if isinstance(block, Heading) else ()
-        )
-        if place
-    )  # fmt: skip
-    yield from found
+def places_in(section: Section) -> Iterator[Place]:
+    """Yield what the headings and rows of a section are about."""
+    for block in section.blocks:
+        if isinstance(block, Table):
+            yield from block.places
+        elif isinstance(block, Heading) and block.place:
+            yield block.place
 
 
 def parts(blocks: Sequence[Block]) -> list[tuple[Heading | None, list[Block]]]:
@@ -202,7 +190,7 @@ def environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = {"quantity": quantities.quantity, "across": across, "parts": parts}
+    filters = {"quantity": quantity, "across": across, "parts": parts}
     templates.filters |= {**filters, "unbroken": unbroken}
     return templates
 

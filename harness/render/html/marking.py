@@ -66,11 +66,6 @@ def differences(base: str, text: str) -> tuple[Piece, ...] | None:
     return tuple(pieces)
 
 
-def is_cjk(token: str) -> bool:
-    """Say whether a token is a character of Chinese, Japanese or Korean."""
-    return len(token) == 1 and "\u3040" <= token <= "\ufaff"
-
-
 def runs_of(
     words: Sequence[str], starts: Container[str] | None = None
 ) -> Iterator[tuple[tuple[str, ...], int, int]]:
@@ -82,7 +77,7 @@ def runs_of(
     for start, (_, first) in enumerate(solid):
         if starts is not None and first not in starts:
             continue
-        need = SHARED[is_cjk(first)]
+        need = SHARED[len(first) == 1 and "\u3040" <= first <= "\ufaff"]
         row = solid[start : start + need]
         if len(row) == need:
             yield tuple(word for _, word in row), row[0][0], row[-1][0]

@@ -17,21 +17,11 @@ from harness.render.blocks import (
     Tone,
     text_table,
 )
-from harness.render.quantities import count, quantity
+from harness.render.notation import count, quantity
 from harness.render.vocabulary import Words
 
 COUNTS = ("questions", "failed", "asked", "sent", "remembered")
 """Numbers of a record that are whole."""
-
-
-@dataclass(frozen=True, slots=True)
-class FigureCaption:
-    """A caption, and the runs whose index holds it."""
-
-    captioner: str
-    text: str
-    """Empty where the captioner returned nothing."""
-    runs: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +38,8 @@ class ShownFigure:
     width: int
     height: int
     """Pixels of `source`."""
-    captions: tuple[FigureCaption, ...] = ()
+    captions: tuple[tuple[str, str], ...] = ()
+    """(captioner, text); the text is empty where the captioner returned nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +106,8 @@ def recorded(details: Details, words: Words) -> Iterator[Block]:
     same = [name for name in names if name not in differing]
     yield Heading(words.on_page("differing"))
     if differing:
-        rows = [(name, [setting(name, one, words) for one in records]) for name in differing]
-        yield by_run(records, words, rows)
+        settings = {name: [setting(name, one, words) for one in records] for name in differing}
+        yield by_run(records, words, settings.items())
     else:
         yield Paragraph(words.on_page("differing_none"))
     if same:
@@ -124,13 +115,15 @@ def recorded(details: Details, words: Words) -> Iterator[Block]:
         columns = (Column(words.on_page("setting")), Column(words.line("every_run")))
         yield Table(columns, tuple((Cell(n), setting(n, records[0], words)) for n in same))
     yield Heading(words.on_page("spent"))
-    yield by_run(records, words, spent(records, words))
+    spent = {}
+    for name in dict.fromkeys(name for one in records for name in one.numbers):
+        write = count if name in COUNTS else quantity
+        spent[words.get("record", name)] = [Cell(write(one.numbers.get(name))) for one in records]
+    yield by_run(records, words, spent.items())
     yield Heading(words.on_page("behind"))
     yield by_value(records, [one.facts for one in records], words, "record")
-    for key, entries in (
-        ("corpus", {file: digest for one in records for file, digest in one.corpus.items()}),
-        ("judge", details.judge),
-    ):
+    corpus = {file: digest for one in records for file, digest in one.corpus.items()}
+    for key, entries in (("corpus", corpus), ("judge", details.judge)):
         if entries:
             yield Heading(words.on_page(key))
             columns = (Column(words.on_page("setting")), Column(words.on_page("value")))
@@ -151,14 +144,6 @@ def setting(name: str, record: RunRecord, words: Words) -> Cell:
     if not record.is_off(name):
         return Cell(text)
     return Cell(f"{text} ({words.get('html', 'inactive')})", Tone.MUTED)
-
-
-def spent(records: Sequence[RunRecord], words: Words) -> Iterator[tuple[str, list[Cell]]]:
-    """Yield questions, calls, seconds and tokens by run; NA where a system does not report them."""
-    for name in dict.fromkeys(name for one in records for name in one.numbers):
-        write = count if name in COUNTS else quantity
-        cells = [Cell(write(one.numbers.get(name))) for one in records]
-        yield words.get("record", name), cells
 
 
 def by_run(

@@ -1,7 +1,7 @@
 """The plots of the page as numbers: intervals, sweeps, and scores of right and wrong answers."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -9,8 +9,9 @@ from harness.analysis.means import mean_interval
 from harness.analysis.results import Analysis, Curve, MetricTrust, Trust
 from harness.analysis.study_table import RIGHT
 from harness.records import Score
-from harness.render.quantities import mean, quantity
-from harness.render.sections.metric_groups import metric_groups, metric_title
+from harness.render.notation import mean, quantity
+from harness.render.sections.metric_trust import metric_groups, metric_title
+from harness.render.sections.right_wrong import answers_of
 from harness.render.vocabulary import Words
 
 MIDDLE = 120.0
@@ -36,60 +37,45 @@ def across(difference: float) -> float:
     return round(MIDDLE + max(-1.0, min(1.0, difference)) * (MIDDLE - 4), 1)
 
 
-@dataclass(frozen=True, slots=True)
-class SweepPoint:
-    """One run of a sweep."""
-
-    x: float
-    y: float
-    tick: str
-    text: str
-    """What a screen reader says, and what is shown when pointing at it."""
-
-
-@dataclass(frozen=True, slots=True)
-class SweepPlot:
-    """One metric of one sweep."""
-
-    title: str
-    factor: str
-    points: tuple[SweepPoint, ...]
-    line: str
-    """As the attribute `points` of a polyline."""
-    band: str
-    """As the attribute `points` of a polygon; empty where not every point has an interval."""
-    grey: bool
+Plot = Mapping[str, Any]
+"""What `plots.html.jinja` draws: name in the template -> value."""
 
 
 def sweep_plots(
     analysis: Analysis, curve: Curve, scores: ScoresByQuestion, words: Words
-) -> Iterator[SweepPlot]:
-    """Yield a plot for each metric whose scores lie between 0 and 1."""
+) -> Iterator[Plot]:
+    """Yield a plot for each metric whose scores lie between 0 and 1.
+
+    `line` and `band` are the attribute `points` of a polyline and of a polygon; the band is empty
+    where not every point has an interval. A point's `text` is what a screen reader says, and what
+    is shown when pointing at it.
+    """
     groups = metric_groups(analysis)
     for metric in curve.points[0].means:
         if metric in groups.unbounded or metric in groups.costs:
             continue
-        points = tuple(sweep_points(curve, metric))
+        points = list(sweep_points(curve, metric))
         if len(points) < 2:
             continue
-        yield SweepPlot(
-            title=metric_title(metric, groups, words),
-            factor=curve.factor,
-            points=points,
-            line=" ".join(f"{point.x},{point.y}" for point in points),
-            band=band(curve, metric, scores),
-            grey=metric in groups.doubted,
-        )
+        yield {
+            "title": metric_title(metric, groups, words),
+            "factor": curve.factor,
+            "points": points,
+            "line": " ".join(f"{point['x']},{point['y']}" for point in points),
+            "band": band(curve, metric, scores),
+            "grey": metric in groups.doubted,
+        }
 
 
-def sweep_points(curve: Curve, metric: str) -> Iterator[SweepPoint]:
+def sweep_points(curve: Curve, metric: str) -> Iterator[Plot]:
     """Yield the points that have a mean."""
     for point in curve.points:
         value = point.means[metric]
         if value is not None:
             tick = quantity(point.value)
             text = f"{curve.factor} {tick}: {mean(value)} (n={point.scored[metric]})"
-            yield SweepPoint(from_left(curve, point.value), from_top(value), tick, text)
+            x, y = from_left(curve, point.value), from_top(value)
+            yield {"x": x, "y": y, "tick": tick, "text": text}
 
 
 def from_left(curve: Curve, value: float) -> float:
@@ -116,9 +102,9 @@ def by_question(analysis: Analysis, scores: Mapping[str, Sequence[Score]]) -> Sc
             if row.value is not None:
                 of_run = single.setdefault((row.metric, run), {})
                 of_run.setdefault(row.question_id, []).append(row.value)
-    for outcome in analysis.outcomes.rows:
-        cells = zip(analysis.outcomes.questions, outcome.cells, strict=True)
-        single[RIGHT, outcome.run] = {q: [cell] for q, cell in cells if cell is not None}
+    for run, question, right, _ in answers_of(analysis.outcomes):
+        if right is not None:
+            single.setdefault((RIGHT, run), {})[question] = [right]
     return {
         key: {question: sum(found) / len(found) for question, found in rows.items()}
         for key, rows in single.items()
@@ -148,44 +134,9 @@ def band(curve: Curve, metric: str, scores: ScoresByQuestion) -> str:
     return " ".join([*upper, *reversed(lower)])
 
 
-@dataclass(frozen=True, slots=True)
-class HistogramBar:
-    """The scores in one bin."""
-
-    x: float
-    height: float
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Histogram:
-    """The scores of the right answers, or of the wrong ones."""
-
-    name: str
-    """right | wrong"""
-    bars: tuple[HistogramBar, ...]
-    count: int
-    mean: float | None
-    at: float | None
-    """Where the mean is drawn."""
-
-
-@dataclass(frozen=True, slots=True)
-class DistributionPlot:
-    """One metric's scores of right answers above those of wrong ones."""
-
-    title: str
-    verdict: str
-    grey: bool
-    sides: tuple[Histogram, ...]
-    low: float
-    high: float
-    """The ends of the scale."""
-
-
 def distributions(
     analysis: Analysis, scores: Mapping[str, Sequence[Score]], words: Words
-) -> Iterator[DistributionPlot]:
+) -> Iterator[Plot]:
     """Yield each metric that is compared with right and wrong, and has scores."""
     known = outcomes(analysis)
     values: dict[str, list[tuple[float, float]]] = {}
@@ -200,51 +151,45 @@ def distributions(
 
 
 def outcomes(analysis: Analysis) -> Mapping[tuple[str, str], float | None]:
-    """Return (run, question id) -> right, as known by the rule that the trust table goes by."""
+    """Return (run, question id) -> right, where the rule of the trust table says so."""
     by_people = any(row.graded_by == "grade" for row in analysis.trust)
     rule = "grade" if by_people else "answer_match"
-    return {
-        (row.run, question): cell if origin == rule else None
-        for row in analysis.outcomes.rows
-        for question, cell, origin in zip(
-            analysis.outcomes.questions, row.cells, row.origins, strict=True
-        )
-    }
+    cells = answers_of(analysis.outcomes)
+    return {(run, question): right for run, question, right, origin in cells if origin == rule}
 
 
-def distribution(
-    trust: MetricTrust, values: Sequence[tuple[float, float]], words: Words
-) -> DistributionPlot:
-    """Return one metric's plot; both sides are shares of their own scores, on one scale."""
+def distribution(trust: MetricTrust, values: Sequence[tuple[float, float]], words: Words) -> Plot:
+    """Return one metric's plot: its scores of right answers above those of wrong ones.
+
+    Both sides are shares of their own scores, on one scale from `low` to `high`.
+    """
     found = [value for _, value in values]
     low, high = min(0.0, *found, 0.0), max(1.0, *found, 1.0)
     by_side = {name: [v for right, v in values if right == code] for name, code in SIDES}
-    largest = max(max(bin_counts(side, low, high)) / len(side) for side in by_side.values() if side)
-    return DistributionPlot(
-        title=words.metric(trust.metric),
-        verdict=words.get("trust", trust.verdict),
-        grey=trust.verdict is not Trust.TRUSTED,
-        sides=tuple(histogram(name, side, low, high, largest) for name, side in by_side.items()),
-        low=low,
-        high=high,
-    )
-
-
-def histogram(
-    name: str, values: Sequence[float], low: float, high: float, largest: float
-) -> Histogram:
-    """Return one side's bars and the place of its mean."""
-    step = HISTOGRAM_WIDTH / BINS
-    bars = tuple(
-        HistogramBar(
-            round(at * step, 1), round(HISTOGRAM_HEIGHT * count / len(values) / largest, 1), count
-        )
-        for at, count in enumerate(bin_counts(values, low, high))
-        if count
-    )
-    mean = sum(values) / len(values) if values else None
-    at = None if mean is None else round(HISTOGRAM_WIDTH * (mean - low) / (high - low), 1)
-    return Histogram(name, bars, len(values), mean, at)
+    counts = {name: bin_counts(side, low, high) for name, side in by_side.items()}
+    largest = max(max(counts[name]) / len(side) for name, side in by_side.items() if side)
+    sides = []
+    for name, side in by_side.items():
+        middle = sum(side) / len(side) if side else None
+        at = None if middle is None else round(HISTOGRAM_WIDTH * (middle - low) / (high - low), 1)
+        bars = [
+            {
+                "x": round(place * HISTOGRAM_WIDTH / BINS, 1),
+                "height": round(HISTOGRAM_HEIGHT * count / len(side) / largest, 1),
+                "count": count,
+            }
+            for place, count in enumerate(counts[name])
+            if count
+        ]
+        sides.append({"name": name, "bars": bars, "count": len(side), "mean": middle, "at": at})
+    return {
+        "title": words.metric(trust.metric),
+        "verdict": words.get("trust", trust.verdict),
+        "grey": trust.verdict is not Trust.TRUSTED,
+        "sides": sides,
+        "low": low,
+        "high": high,
+    }
 
 
 def bin_counts(values: Sequence[float], low: float, high: float) -> list[int]:
@@ -253,7 +198,5 @@ def bin_counts(values: Sequence[float], low: float, high: float) -> list[int]:
     >>> bin_counts([0.0, 0.04, 1.0], 0.0, 1.0)[:2], bin_counts([1.0], 0.0, 1.0)[-1]
     ([2, 0], 1)
     """
-    counts = [0] * BINS
-    for value in values:
-        counts[min(BINS - 1, int(BINS * (value - low) / (high - low)))] += 1
-    return counts
+    bins = (BINS * (np.asarray(values, float) - low) / (high - low)).astype(int)
+    return [int(count) for count in np.bincount(bins.clip(max=BINS - 1), minlength=BINS)]

@@ -1,17 +1,19 @@
 """Every question: its answers side by side, the passages behind them, and all scores."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from harness.analysis.results import Analysis
-from harness.records import Passage, Question, Response, Verdict
+from harness.records import Passage, Response, Verdict
 from harness.render.blocks import Cell, Column, Table, Tone
 from harness.render.html.marking import Piece, differences, shared
-from harness.render.html.page_details import Details, ShownFigure
-from harness.render.quantities import mean, quantity
-from harness.render.sections.metric_groups import metric_groups
-from harness.render.sections.right_wrong import mark
+from harness.render.html.page_details import Details
+from harness.render.notation import mean, quantity
+from harness.render.sections.metric_trust import metric_groups
+from harness.render.sections.right_wrong import marks
+from harness.render.sections.several_judges import label_key
 from harness.render.vocabulary import Words
 
 MOST_BYTES = 4_000_000
@@ -29,10 +31,13 @@ OF_CLAIMS = {
 }
 """Whose claims -> the checks of them against one text; those against passages are shown there."""
 
+CLAIM_LISTS = ("claims_response", "claims_reference")
+"""Checks whose rows are the claims themselves, without a label."""
+
 OF_REFERENCE = {"claims_reference", "reference_in_passages", *OF_CLAIMS["reference"]}
 
 BUILT_IN = {
-    *("claims_response", "claims_reference", "passage_useful", "reverse_question"),
+    *(*CLAIM_LISTS, "passage_useful", "reverse_question"),
     *AGAINST_EACH,
     *(check for checks in OF_CLAIMS.values() for check in checks),
 }
@@ -47,150 +52,58 @@ class RunAnswer:
     """The run's name, with the repeat where there are several."""
     response: Response
     mark: Cell
-    verdicts: Mapping[str, tuple[Verdict, ...]]
+    verdicts: Mapping[str, Sequence[Verdict]]
     """Check -> its rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunLabel:
-    """One label, and the runs it was given to."""
+    """One label, or why there is none, and the runs it was given to."""
 
     check: str
     label: str
-    """A key of the words' `labels`."""
+    """A key of the words' `labels`, or of their `statuses`."""
     reason: str
     runs: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LabelledText:
-    """A claim, or what a custom check looked at, with its labels."""
-
-    text: str
-    labels: tuple[RunLabel, ...]
+View = Mapping[str, Any]
+"""What `question.html.jinja` shows of something: name in the template -> value."""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckFailure:
-    """A check without any label, and why."""
-
-    check: str
-    status: str
-    reason: str
-    runs: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ReverseQuestion:
-    """A question that the judge made up from the answer."""
-
-    text: str
-    similarity: float | None
-    evades: bool
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerText:
-    """One wording of an answer, and the runs that gave it."""
-
-    runs: tuple[tuple[str, Cell], ...]
-    """(name, mark)"""
-    text: str | None
-    """None where the system failed."""
-    error: str | None
-    cut: bool
-    """The generator reached its token limit."""
-    pieces: tuple[Piece, ...] | None
-    """Its differences from the first wording; None where marks would not help."""
-    first: bool
-    claims: tuple[LabelledText, ...]
-    reverse: tuple[ReverseQuestion, ...]
-    custom: tuple[LabelledText, ...]
-    """The results of custom checks."""
-    failures: tuple[CheckFailure, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RankedPassage:
-    """One passage at its rank."""
-
-    rank: int
-    passage: Passage
-    useful: tuple[RunLabel, ...]
-    claims: tuple[tuple[str, RunLabel], ...]
-    """Claims that it entails or contradicts; those it does not mention are left out."""
-    readers: int
-    """How many of the runs got as far as this rank."""
-    pieces: tuple[Piece, ...]
-    """Its text; empty where the page shows it above."""
-    place: str
-    """The id of its text on the page."""
-
-
-@dataclass(frozen=True, slots=True)
-class PassageList:
-    """The passages of some runs: all of them, or the first of them."""
-
-    runs: tuple[tuple[str, int], ...]
-    """(name, how many passages it got)"""
-    passages: tuple[RankedPassage, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionView:
-    """All that the page shows of one question."""
-
-    id: str
-    place: str
-    """Its id on the page."""
-    marks: tuple[Cell, ...]
-    """In the order of the runs."""
-    question: Question | None
-    evidence: tuple[ShownFigure, ...]
-    """Figures that the answer rests on."""
-    texts: tuple[AnswerText, ...]
-    reference: tuple[LabelledText, ...]
-    """The claims of the reference."""
-    reference_failures: tuple[CheckFailure, ...]
-    passages: tuple[PassageList, ...]
-    scores: Table | None
-
-
-def question_views(analysis: Analysis, details: Details, words: Words) -> Iterator[QuestionView]:
+def question_views(analysis: Analysis, details: Details, words: Words) -> Iterator[View]:
     """Yield the questions that have answers, in natural order."""
     questions = {question.id: question for question in details.questions}
-    answers = answers_by_question(analysis, details)
+    signs = marks(analysis.outcomes)
+    answers = answers_by_question(analysis, details, signs)
     longest = longest_passage(details)
     figures = {picture.figure: picture for picture in details.pictures}
     scores = score_tables(analysis, details, words)
-    for at, name in enumerate(analysis.outcomes.questions):
+    for at, name in enumerate(analysis.outcomes.questions, 1):
         given = answers.get(name, [])
         if not given:
             continue
-        place = f"question-{at + 1}"
+        place = f"question-{at}"
         question = questions.get(name)
         evidence = [place.figure for place in question.evidence] if question else []
-        yield QuestionView(
-            id=name,
-            place=place,
-            marks=tuple(mark(row.cells[at], row.origins[at]) for row in analysis.outcomes.rows),
-            question=question,
-            evidence=tuple(figures[figure] for figure in evidence if figure in figures),
-            texts=answer_texts(given),
-            reference=tuple(claims(given, "reference")),
-            reference_failures=tuple(failures(given, "reference")),
-            passages=passage_lists(given, place, longest),
-            scores=scores.get(name),
-        )
+        yield {
+            "id": name,
+            "place": place,
+            "marks": [signs[row.run, name] for row in analysis.outcomes.rows],
+            "question": question,
+            "evidence": [figures[figure] for figure in evidence if figure in figures],
+            "texts": answer_texts(given),
+            "reference": claims(given, "reference"),
+            "reference_failures": failures(given, "reference"),
+            "passages": passage_lists(given, place, longest),
+            "scores": scores.get(name),
+        }
 
 
-def answers_by_question(analysis: Analysis, details: Details) -> Mapping[str, list[RunAnswer]]:
+def answers_by_question(
+    analysis: Analysis, details: Details, signs: Mapping[tuple[str, str], Cell]
+) -> Mapping[str, list[RunAnswer]]:
     """Return question id -> what each run answered, in the order of the runs."""
-    marks = {
-        (row.run, question): mark(row.cells[at], row.origins[at])
-        for row in analysis.outcomes.rows
-        for at, question in enumerate(analysis.outcomes.questions)
-    }
     found: dict[str, list[RunAnswer]] = defaultdict(list)
     for run in analysis.runs:
         verdicts: dict[tuple[str, int], dict[str, list[Verdict]]] = defaultdict(dict)
@@ -200,11 +113,10 @@ def answers_by_question(analysis: Analysis, details: Details) -> Mapping[str, li
         several = any(response.repeat for response in responses)
         for response in responses:
             question = response.question_id
-            checks = verdicts[question, response.repeat]
             name = f"{run.name} ({response.repeat + 1})" if several else run.name
-            sign = marks.get((run.name, question), Cell(""))
-            rows = {check: tuple(same) for check, same in checks.items()}
-            found[question].append(RunAnswer(name, response, sign, rows))
+            sign = signs.get((run.name, question), Cell(""))
+            checks = verdicts[question, response.repeat]
+            found[question].append(RunAnswer(name, response, sign, checks))
     return found
 
 
@@ -251,126 +163,94 @@ def score_tables(analysis: Analysis, details: Details, words: Words) -> Mapping[
     return tables
 
 
-def answer_texts(answers: Sequence[RunAnswer]) -> tuple[AnswerText, ...]:
-    """Return the wordings in the order of the runs; all are compared with the first."""
+def answer_texts(answers: Sequence[RunAnswer]) -> list[View]:
+    """Return the wordings in the order of the runs; all are compared with the first.
+
+    `pieces` are the differences from it, None where marks would not help; `text` is None where
+    the system failed, and `cut` says that the generator reached its token limit.
+    """
     alike: dict[tuple[str | None, str | None], list[RunAnswer]] = defaultdict(list)
     for one in answers:
         alike[one.response.response, one.response.error].append(one)
     base = next((text for text, _ in alike if text), None)
-    return tuple(
-        AnswerText(
-            runs=tuple((one.name, one.mark) for one in same),
-            text=text,
-            error=error,
-            cut=any(one.response.cut for one in same),
-            pieces=differences(base, text) if base and text is not None and text != base else None,
-            first=text == base,
-            claims=tuple(claims(same, "response")),
-            reverse=tuple(reverse_questions(same)),
-            custom=tuple(custom_checks(same)),
-            failures=tuple(failures(same, "response")),
-        )
+    return [
+        {
+            "runs": [(one.name, one.mark) for one in same],
+            "text": text,
+            "error": error,
+            "cut": any(one.response.cut for one in same),
+            "pieces": differences(base, text) if base and text not in (None, base) else None,
+            "first": text == base,
+            "claims": claims(same, "response"),
+            "reverse": reverse_questions(same),
+            "custom": labels(same, (), lambda row: row.check not in BUILT_IN),
+            "failures": failures(same, "response"),
+        }
         for (text, error), same in alike.items()
-    )
+    ]
 
 
-Labels = dict[tuple[str, str, str], list[str]]
-"""(check, label, reason) -> the runs that have it."""
+def labels(
+    answers: Iterable[RunAnswer], checks: Iterable[str], chosen: Callable[[Verdict], bool]
+) -> dict[str, list[RunLabel]]:
+    """Return text -> its labels, each with the runs that have it.
 
+    A claim that no check has labelled has an empty list.
 
-def claims(answers: Sequence[RunAnswer], whose: str) -> Iterator[LabelledText]:
-    """Yield the claims of the answers, or of the reference, each text once."""
-    labels: dict[str, Labels] = defaultdict(dict)
+    Args:
+        answers: Whose verdicts are read.
+        checks: In this order; every check of an answer where none is named.
+        chosen: Which verdicts count.
+    """
+    found: dict[str, dict[tuple[str, str, str], list[str]]] = {}
     for one in answers:
-        for check in (f"claims_{whose}", *OF_CLAIMS[whose]):
-            for row in one.verdicts.get(check, ()):
-                if row.item < 0:
-                    continue
-                found = labels[row.text or ""]
-                if check in OF_CLAIMS[whose]:
-                    found.setdefault((check, label_of(row), row.reason or ""), []).append(one.name)
-    yield from labelled(labels)
+        for check in checks or one.verdicts:
+            for row in filter(chosen, one.verdicts.get(check, ())):
+                of_text = found.setdefault(row.text or check, {})
+                if check not in CLAIM_LISTS or row.item < 0:
+                    key = (check, label_of(row), row.reason or "")
+                    of_text.setdefault(key, []).append(one.name)
+    return {
+        text: [RunLabel(*key, tuple(dict.fromkeys(runs))) for key, runs in of_text.items()]
+        for text, of_text in found.items()
+    }
 
 
-def custom_checks(answers: Sequence[RunAnswer]) -> Iterator[LabelledText]:
-    """Yield the results of checks that are not built in."""
-    labels: dict[str, Labels] = defaultdict(dict)
+def claims(answers: Sequence[RunAnswer], whose: str) -> dict[str, list[RunLabel]]:
+    """Return the claims of the answers, or of the reference, each text once."""
+    return labels(answers, (f"claims_{whose}", *OF_CLAIMS[whose]), lambda row: row.item >= 0)
+
+
+def failures(answers: Sequence[RunAnswer], whose: str) -> list[RunLabel]:
+    """Return the checks that failed as a whole: those of the reference's claims, or the others."""
+
+    def failed(row: Verdict) -> bool:
+        about = "reference" if row.check in OF_REFERENCE else "response"
+        return row.item < 0 and bool(row.error) and about == whose
+
+    return [failure for same in labels(answers, (), failed).values() for failure in same]
+
+
+def reverse_questions(answers: Sequence[RunAnswer]) -> list[Verdict]:
+    """Return the questions made up from a wording: the same for all runs that gave it."""
+    found: dict[str, Verdict] = {}
     for one in answers:
-        for check, rows in one.verdicts.items():
-            if check not in BUILT_IN:
-                for row in rows:
-                    found = labels[row.text or check]
-                    found.setdefault((check, label_of(row), row.reason or ""), []).append(one.name)
-    yield from labelled(labels)
-
-
-def labelled(labels: Mapping[str, Labels]) -> Iterator[LabelledText]:
-    """Yield the texts with their labels, the runs of a label side by side."""
-    for text, found in labels.items():
-        yield LabelledText(text, tuple(run_labels(found)))
-
-
-def run_labels(labels: Labels) -> Iterator[RunLabel]:
-    """Yield each label with the runs that have it, each run once."""
-    for (check, name, reason), runs in labels.items():
-        yield RunLabel(check, name, reason, tuple(dict.fromkeys(runs)))
+        for row in one.verdicts.get("reverse_question", ()):
+            if row.item >= 0 and row.text:
+                found.setdefault(row.text, row)
+    return list(found.values())
 
 
 def label_of(row: Verdict) -> str:
     """Return the key of a label's word; a missing label has its status."""
-    if row.label is None:
-        return row.error or "unknown"
-    if row.check == "passage_useful":
-        return "useful" if row.label else "not_useful"
-    if row.check in BUILT_IN:
-        return {1: "entailed", 0: "unknown", -1: "contradicted"}.get(row.label, str(row.label))
-    return "yes" if row.label == 1 else "no" if row.label == 0 else str(row.label)
+    return row.error or "unknown" if row.label is None else label_key(row.check, row.label)
 
 
-def reverse_questions(answers: Sequence[RunAnswer]) -> Iterator[ReverseQuestion]:
-    """Yield the questions made up from a wording: the same for all runs that gave it."""
-    seen = set()
-    for one in answers:
-        for row in one.verdicts.get("reverse_question", ()):
-            if row.item >= 0 and row.text and row.text not in seen:
-                seen.add(row.text)
-                yield ReverseQuestion(row.text, row.similarity, row.label == 1)
-
-
-def failures(answers: Sequence[RunAnswer], whose: str) -> Iterator[CheckFailure]:
-    """Yield the checks that failed as a whole: those of the reference's claims, or the others."""
-    runs: Labels = defaultdict(list)
-    for one in answers:
-        for check, rows in one.verdicts.items():
-            about = "reference" if check in OF_REFERENCE else "response"
-            for row in rows:
-                if row.item < 0 and row.error and about == whose:
-                    runs[check, row.error, row.reason or ""].append(one.name)
-    for (check, status, reason), names in runs.items():
-        yield CheckFailure(check, status, reason, tuple(dict.fromkeys(names)))
-
-
-@dataclass(slots=True)
-class PrintedPassages:
-    """The ids of one question's passages on the page, each text printed once."""
-
-    question: str
-    places: dict[tuple[str, str], str] = field(default_factory=dict)
-
-    def place(self, passage: Passage) -> tuple[str, bool]:
-        """Return the id of the passage's text, and whether it is to be printed now."""
-        key = (passage.id, passage.text)
-        new = key not in self.places
-        place = self.places.setdefault(key, f"{self.question}-p{len(self.places) + 1}")
-        return place, new
-
-
-def passage_lists(
-    answers: Sequence[RunAnswer], place: str, longest: int | None
-) -> tuple[PassageList, ...]:
+def passage_lists(answers: Sequence[RunAnswer], place: str, longest: int | None) -> list[View]:
     """Return the lists of passages; a run whose passages begin another's list shares that one.
 
-    Texts are cut to `longest` characters where the page would grow too large.
+    Each text is printed once in a question; texts are cut to `longest` characters where the page
+    would grow too large.
     """
     lists: dict[tuple[Passage, ...], list[RunAnswer]] = defaultdict(list)
     for one in answers:
@@ -381,62 +261,39 @@ def passage_lists(
     for found, same in lists.items():
         key = next(known for known in longer if known[: len(found)] == found)
         whole.setdefault(key, []).extend(same)
-    printed = PrintedPassages(place)
-    return tuple(
-        PassageList(
-            runs=tuple((one.name, len(one.response.passages)) for one in same),
-            passages=tuple(
-                ranked(passage, at, same, printed, longest) for at, passage in enumerate(passages)
-            ),
-        )
-        for passages, same in whole.items()
-    )
+    places: dict[tuple[str, str], str] = {}
+    views: list[View] = []
+    for passages, same in whole.items():
+        rows = []
+        for at, passage in enumerate(passages):
+            new = (passage.id, passage.text) not in places
+            to = places.setdefault((passage.id, passage.text), f"{place}-p{len(places) + 1}")
+            rows.append(
+                {"passage": passage, "place": to, **ranked(passage, at, same, new, longest)}
+            )
+        runs = [(one.name, len(one.response.passages)) for one in same]
+        views.append({"runs": runs, "passages": rows})
+    return views
 
 
 def ranked(
-    passage: Passage,
-    at: int,
-    answers: Sequence[RunAnswer],
-    printed: PrintedPassages,
-    longest: int | None,
-) -> RankedPassage:
-    """Return one passage with the labels that the runs which got it have for it."""
+    passage: Passage, at: int, answers: Sequence[RunAnswer], new: bool, longest: int | None
+) -> View:
+    """Return the labels that the runs which got as far as a passage have for it, and its text.
+
+    Of the claims those that the passage does not mention are left out; the text has no pieces
+    where the page shows it above.
+    """
     readers = [one for one in answers if at < len(one.response.passages)]
-    found = tuple(passage_claims(readers, at))
-    place, new = printed.place(passage)
-    return RankedPassage(
-        rank=at + 1,
-        passage=passage,
-        useful=tuple(usefulness(readers, at)),
-        claims=found,
-        readers=len(readers),
-        pieces=marked(passage.text, found, readers, longest) if new else (),
-        place=place,
-    )
-
-
-def usefulness(answers: Sequence[RunAnswer], at: int) -> Iterator[RunLabel]:
-    """Yield whether the passage helps, once where all runs have the same label."""
-    labels: Labels = defaultdict(list)
-    for one in answers:
-        for row in one.verdicts.get("passage_useful", ()):
-            if row.item == at:
-                labels["passage_useful", label_of(row), row.reason or ""].append(one.name)
-    yield from run_labels(labels)
-
-
-def passage_claims(answers: Sequence[RunAnswer], at: int) -> Iterator[tuple[str, RunLabel]]:
-    """Yield the claims that the passage entails or contradicts."""
-    claims: dict[str, Labels] = defaultdict(lambda: defaultdict(list))
-    for one in answers:
-        for check in AGAINST_EACH:
-            for row in one.verdicts.get(check, ()):
-                if row.against == at and row.label in (1, -1):
-                    key = (check, label_of(row), row.reason or "")
-                    claims[row.text or ""][key].append(one.name)
-    for claim, labels in claims.items():
-        for label in run_labels(labels):
-            yield claim, label
+    useful = labels(readers, ("passage_useful",), lambda row: row.item == at)
+    found = labels(readers, AGAINST_EACH, lambda row: row.against == at and row.label in (1, -1))
+    by_claim = [(claim, label) for claim, same in found.items() for label in same]
+    return {
+        "useful": [label for same in useful.values() for label in same],
+        "claims": by_claim,
+        "readers": len(readers),
+        "pieces": marked(passage.text, by_claim, readers, longest) if new else (),
+    }
 
 
 def marked(

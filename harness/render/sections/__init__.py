@@ -5,13 +5,11 @@ from collections.abc import Mapping
 from harness.analysis.results import Analysis
 from harness.records import Question
 from harness.render.blocks import Section
-from harness.render.facts import StudyFacts
-from harness.render.sections.appendix import definitions, retrieval, suspects
-from harness.render.sections.averages import averages
+from harness.render.sections.averages import averages, definitions, retrieval
 from harness.render.sections.finding_sentences import findings
-from harness.render.sections.metric_trust import metric_trust
+from harness.render.sections.metric_trust import metric_trust, suspects
 from harness.render.sections.one_factor import one_factor
-from harness.render.sections.opening import opening
+from harness.render.sections.opening import StudyFacts, opening
 from harness.render.sections.right_wrong import right_wrong
 from harness.render.sections.several_judges import several_judges
 from harness.render.sections.several_runs import counterfactuals, interactions, pairs, sweeps

@@ -1,9 +1,13 @@
-"""The mean of each metric in each run, how many questions it rests on, and which are missing."""
+"""Each metric in each run: its mean, how many questions it rests on, which scores are missing.
+
+Also, in full, the ranks behind the retrieval metrics, and what each metric measures.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from harness.analysis.results import Analysis, MeanCell, MetricMeans, RunSummary
+from harness.analysis.results import Analysis, MeanCell, MetricMeans, RetrievalFacts, RunSummary
+from harness.metrics import METRICS
 from harness.records import Layer, Status
 from harness.render.blocks import (
     Block,
@@ -17,12 +21,14 @@ from harness.render.blocks import (
     Tone,
     text_table,
 )
-from harness.render.quantities import NA, interval, mean, quantity
-from harness.render.sections.metric_groups import MetricGroups, metric_groups, metric_title
+from harness.render.notation import NA, interval, mean, quantity
+from harness.render.sections.metric_trust import MetricGroups, metric_groups, metric_title
 from harness.render.vocabulary import Words
 
 SPELT_OUT = 4
 """Metrics with missing scores whose means over common questions are shown in brief."""
+
+DIRECTIONS: dict[bool | None, str] = {True: "higher", False: "lower", None: "neither"}
 
 
 def averages(analysis: Analysis, words: Words, brief: bool) -> Section:
@@ -39,7 +45,7 @@ def averages(analysis: Analysis, words: Words, brief: bool) -> Section:
     if costs:
         blocks.append(Heading(words.get("headings", "costs")))
         blocks += means_table(costs, analysis, words, brief)
-    return Section("means", words.get("headings", "means"), tuple(blocks))
+    return words.section("means", blocks)
 
 
 def means_table(
@@ -142,7 +148,7 @@ def corrected(metrics: Sequence[MetricMeans], words: Words) -> Iterator[Block]:
     if rows:
         keys = ("metric", "run", "mean", "corrected", "interval")
         yield Heading(words.get("headings", "corrected"))
-        yield text_table(words.columns(keys, numbers=keys[2:]), rows)
+        yield text_table(words.columns(keys), rows)
 
 
 def with_gaps(metrics: Sequence[MetricMeans]) -> list[MetricMeans]:
@@ -213,7 +219,6 @@ def missing(metrics: Sequence[MetricMeans], words: Words) -> Iterator[Block]:
     if not gaps:
         return
     keys = ("metric", "run", "scored", "reason", "mean", "bounds", "common")
-    numbers = ("scored", "mean", "bounds", "common")
     rows = [
         (
             words.metric(metric.metric),
@@ -229,7 +234,7 @@ def missing(metrics: Sequence[MetricMeans], words: Words) -> Iterator[Block]:
         if cell.scored < cell.asked
     ]
     yield Heading(words.get("headings", "missing"), fold=Fold.CLOSED)
-    yield text_table(words.columns(keys, numbers), rows)
+    yield text_table(words.columns(keys), rows)
     for metric in gaps:
         yield Paragraph(f"{words.metric(metric.metric)}: {over_common(metric, words)}")
 
@@ -258,3 +263,53 @@ def reasons_of(cells: Sequence[MeanCell], words: Words) -> str:
         words.line("reasons", reason=words.get("statuses", status), count=count)
         for status, count in counts.most_common()
     )
+
+
+def retrieval(analysis: Analysis, words: Words) -> Section | None:
+    """Return the rank of each run's first useful passage, question by question."""
+    if not analysis.retrieval:
+        return None
+    keys = ("run", "first_rank", "hits")
+    rows = []
+    for row in analysis.retrieval:
+        hits = (words.line("hits", k=k, hit=hit) for k, hit in enumerate(row.hits, 1))
+        rows.append((row.run, ranks(row, words), words.list(hits)))
+    sources = dict.fromkeys(words.get("sources", row.source) for row in analysis.retrieval)
+    blocks = (
+        text_table(words.columns(keys, long=keys[1:]), rows),
+        Paragraph(words.line("useful_by", sources=sources), Tone.MUTED),
+    )
+    return words.section("retrieval", blocks, aside=True)
+
+
+def ranks(row: RetrievalFacts, words: Words) -> str:
+    """Return each question with the rank of its first useful passage."""
+    return words.list(
+        words.line(
+            "rank", question=question, rank=words.line("rank_none") if at is None else str(at)
+        )
+        for question, at in zip(row.questions, row.first_useful, strict=True)
+    )
+
+
+def definitions(analysis: Analysis, words: Words) -> Section:
+    """Return what each metric measures, under the spelling that the command line knows."""
+    rows = [
+        (
+            words.metric(metric.metric),
+            metric.metric,
+            words.get("layers", metric.layer.value),
+            words.get("directions", DIRECTIONS[metric.higher_is_better]),
+            meaning(metric.metric, words),
+        )
+        for metric in analysis.means
+    ]
+    columns = words.columns(("metric", "name", "layer", "direction", "meaning"))
+    return words.section("reading", (text_table(columns, rows),), aside=True)
+
+
+def meaning(metric: str, words: Words) -> str:
+    """Return what a metric measures: translated, else the first line of its docstring."""
+    meanings, base = words.texts["meanings"], metric.partition("@")[0]
+    described = METRICS[metric].about if metric in METRICS else ""
+    return meanings.get(metric) or meanings.get(base) or described

@@ -94,7 +94,7 @@ def findings(analysis: Analysis, words: Words, brief: bool) -> Section:
         more = len(listed) - sum(map(len, chosen.values()))
         if more > 0:
             blocks.append(Paragraph(words.line("more_findings", more=more)))
-    return Section("findings", words.get("headings", "findings"), tuple(blocks))
+    return words.section("findings", blocks)
 
 
 def of_severity(

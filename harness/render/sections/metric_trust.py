@@ -1,12 +1,29 @@
-"""Which metrics can tell right answers from wrong ones, and how well the judge does."""
+"""What can be trusted: which metrics tell right answers from wrong ones, and what is doubtful.
 
-from dataclasses import asdict
+Also how well the judge does, which answers rest on wrong captions, and how a metric that is not
+trusted is called in a table.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from harness.analysis.results import Analysis, MetricTrust, Trust
-from harness.render.blocks import Block, Cell, Fold, Heading, Items, Paragraph, Section, Table, Tone
-from harness.render.facts import StudyFacts
-from harness.render.quantities import count, interval, mean, signed
-from harness.render.sections.metric_groups import metric_groups
+from harness.analysis.suspects import OnWrongCaption
+from harness.records import Layer
+from harness.render.blocks import (
+    Block,
+    Cell,
+    Fold,
+    Heading,
+    Items,
+    Paragraph,
+    Section,
+    Table,
+    Tone,
+    text_table,
+)
+from harness.render.notation import count, interval, mean, signed
+from harness.render.sections.opening import StudyFacts
 from harness.render.vocabulary import Words
 
 TONES = {
@@ -22,6 +39,39 @@ CONCLUSIONS = {
 }
 """What the table comes to, and by which verdicts."""
 
+MOST_SUSPECTS = 50
+"""Doubtful verdicts that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricGroups:
+    """The metrics of an analysis that are shown in another way than the rest."""
+
+    costs: frozenset[str]
+    unbounded: frozenset[str]
+    doubted: frozenset[str]
+    """They cannot tell right answers from wrong ones here."""
+    unscored: frozenset[str]
+    """They are NA in every run."""
+
+
+def metric_groups(analysis: Analysis) -> MetricGroups:
+    """Return the groups of an analysis' metrics."""
+    means = analysis.means
+    distrust = (Trust.NO_EVIDENCE, Trust.INVERTED)
+    return MetricGroups(
+        costs=frozenset(m.metric for m in means if m.layer is Layer.COST),
+        unbounded=frozenset(m.metric for m in means if not m.bounded),
+        doubted=frozenset(t.metric for t in analysis.trust if t.verdict in distrust),
+        unscored=frozenset(m.metric for m in means if not any(cell.scored for cell in m.cells)),
+    )
+
+
+def metric_title(metric: str, groups: MetricGroups, words: Words) -> str:
+    """Return a metric's name as a heading, marked where the metric is not trusted."""
+    name = words.metric(metric)
+    return words.line("not_trusted", metric=name) if metric in groups.doubted else name
+
 
 def metric_trust(
     analysis: Analysis, facts: StudyFacts, words: Words, brief: bool
@@ -36,19 +86,19 @@ def metric_trust(
     if facts.judge is not None and facts.agreement and not brief:
         if not checked:
             blocks.append(Paragraph(words.line("trust_none")))
-        sentences = tuple(words.line("agreement", **asdict(row)) for row in facts.agreement)
+        sentences = tuple(words.line("agreement", **row) for row in facts.agreement)
         title = words.line("agreements", labels=len(sentences))
         blocks += [Heading(title, fold=Fold.CLOSED), Items(sentences)]
     if not blocks:
         return None
-    return Section("trust", words.get("headings", "trust"), tuple(blocks))
+    return words.section("trust", blocks)
 
 
 def against_right(checked: list[MetricTrust], words: Words, brief: bool) -> list[Block]:
     """Return the table, what it comes to, and who graded."""
     numbers = ["mean_right", "mean_wrong", "gap", "answers", "auc", "interval"]
     numbers += [] if brief else ["within", "between"]
-    columns = words.columns(("metric", *numbers, "verdict"), numbers, long=("metric",))
+    columns = words.columns(("metric", *numbers, "verdict"), long=("metric",))
     rows = tuple(trust_row(row, words, brief) for row in checked)
     places = tuple(("metric", row.metric) for row in checked)
     blocks: list[Block] = [Table(columns, rows, places=places)]
@@ -81,3 +131,44 @@ def trust_row(row: MetricTrust, words: Words, brief: bool) -> tuple[Cell, ...]:
         texts += [mean(row.auc_within), mean(row.auc_between)]
     plain = Tone.MUTED if tone is Tone.MUTED else Tone.PLAIN
     return (*(Cell(text, plain) for text in texts), Cell(verdict, tone))
+
+
+def suspects(analysis: Analysis, words: Words) -> Section | None:
+    """Return the verdicts that a person should look at."""
+    if not analysis.suspects:
+        return None
+    rows = [
+        (row.run, row.question_id, row.check, row.text, words.get("suspect", row.reason))
+        for row in analysis.suspects[:MOST_SUSPECTS]
+    ]
+    keys = ("run", "question", "check", "claim", "doubt")
+    blocks: list[Block] = [text_table(words.columns(keys, long=keys[3:]), rows)]
+    if more := len(analysis.suspects) - len(rows):
+        blocks.append(Paragraph(words.line("more", more=more)))
+    return words.section("suspects", blocks)
+
+
+def wrong_captions(found: Mapping[str, Sequence[OnWrongCaption]], words: Words) -> Section | None:
+    """Return the answers that rest on a caption graded wrong, on nothing else first; None if none.
+
+    Args:
+        found: Run -> its answers on wrong captions.
+        words: The report's language.
+    """
+    answers = [(run, answer) for run, rows in found.items() for answer in rows]
+    if not answers:
+        return None
+    answers.sort(key=lambda pair: not pair[1].only)
+    sentences = tuple(
+        words.line(
+            "wrong_caption_only" if answer.only else "wrong_caption_partly",
+            run=run,
+            question=answer.question_id,
+            figures=answer.figures,
+            claims=len(answer.claims),
+            supported=answer.supported,
+        )
+        for run, answer in answers
+    )
+    note = Paragraph(words.line("wrong_caption_note"), Tone.MUTED)
+    return words.section("wrong_captions", (Items(sentences), note))

@@ -16,7 +16,6 @@ from harness.analysis.study_table import RIGHT, UNTESTED
 from harness.render.blocks import (
     Block,
     Cell,
-    DrawnInterval,
     Fold,
     Heading,
     Paragraph,
@@ -24,7 +23,7 @@ from harness.render.blocks import (
     Table,
     Tone,
 )
-from harness.render.quantities import (
+from harness.render.notation import (
     Number,
     count,
     interval,
@@ -35,7 +34,7 @@ from harness.render.quantities import (
     signed_quantity,
 )
 from harness.render.sections.finding_sentences import ALPHA, parts_of
-from harness.render.sections.metric_groups import MetricGroups, metric_groups, metric_title
+from harness.render.sections.metric_trust import MetricGroups, metric_groups, metric_title
 from harness.render.sections.opening import view_of
 from harness.render.vocabulary import Words
 
@@ -72,9 +71,6 @@ IN_FULL_ONLY = ("dropped", "reading", "detectable", "needed")
 DETAIL = ("won_tied_lost", "dropped", "p", "least", "detectable", "needed")
 """Columns that a page shows only on demand."""
 
-TEXTS = ("metric", "reading", "changed", "factor", "runs")
-"""Columns that are not numbers."""
-
 OVERVIEW = {
     True: ("change", "p", "changed"),
     False: ("change", "interval", "questions", "p", "adjusted", "reading", "changed"),
@@ -93,11 +89,10 @@ TONES = {
 
 def one_factor(analysis: Analysis, words: Words, brief: bool) -> Section:
     """Return every contrast in view, the first of them with all their metrics."""
-    title = words.get("headings", "contrasts")
     if not analysis.contrasts:
         view = view_of(analysis)
         none = words.line("view_none", view=view) if view else words.line("contrasts_none")
-        return Section("contrasts", title, (Paragraph(none, Tone.CAUTION),))
+        return words.section("contrasts", (Paragraph(none, Tone.CAUTION),))
     groups = metric_groups(analysis)
     blocks: list[Block] = list(family(analysis, words))
     first = analysis.contrasts[: MOST_IN_FULL[brief]]
@@ -122,7 +117,7 @@ def one_factor(analysis: Analysis, words: Words, brief: bool) -> Section:
         blocks.append(Heading(words.get("headings", "more_contrasts")))
         blocks.append(Paragraph(words.line("more_contrasts", more=len(rest))))
         blocks.append(overview(rest, groups, words, brief))
-    return Section("contrasts", title, tuple(blocks))
+    return words.section("contrasts", blocks)
 
 
 def family(analysis: Analysis, words: Words) -> Iterator[Paragraph]:
@@ -223,7 +218,6 @@ def overview(
 ) -> Table:
     """Return a row a contrast: right and wrong only, in these columns of `COLUMNS`."""
     keys = keys or OVERVIEW[brief]
-    numbers = [key for key in keys if key not in TEXTS]
     rows = []
     for contrast in contrasts:
         right = contrast.difference(RIGHT)
@@ -236,7 +230,7 @@ def overview(
                 *(cells.get(key, Cell("")) for key in keys),
             )
         )
-    columns = words.columns(("factor", "runs", *keys), numbers, long=("factor", "runs"))
+    columns = words.columns(("factor", "runs", *keys), long=("factor", "runs"))
     return Table(columns, tuple(rows))
 
 
@@ -287,8 +281,7 @@ def differences(
 ) -> Table:
     """Return a row a metric; in full with what was dropped and what could be found."""
     keys = [key for key in COLUMNS if not brief or key not in IN_FULL_ONLY]
-    numbers = [key for key in keys if key not in TEXTS]
-    columns = words.columns(keys, numbers, long=("metric", "changed"), detail=DETAIL)
+    columns = words.columns(keys, long=("metric", "changed"), detail=DETAIL)
     cells = [cells_of(row, groups, words, brief) for row in rows]
     return Table(columns, tuple(tuple(row[key] for key in keys) for row in cells))
 
@@ -319,9 +312,7 @@ def cells_of(row: Difference, groups: MetricGroups, words: Words, brief: bool) -
     }
     doubted = row.metric in groups.doubted
     tone = Tone.MUTED if doubted and not brief else TONES.get(row.verdict, Tone.PLAIN)
-    drawn = None
-    if not unbounded and row.mean is not None:
-        drawn = DrawnInterval(row.mean, row.low, row.high)
+    drawn = None if unbounded or row.mean is None else row
     return {
         key: Cell(text, tone, drawn=drawn if key == "interval" else None)
         for key, text in texts.items()

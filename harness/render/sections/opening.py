@@ -1,16 +1,44 @@
 """What the report is about: the study, who graded, who judged, who answered."""
 
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from harness.analysis.results import Analysis
 from harness.render.blocks import Block, Items, Paragraph, Section, Tone
-from harness.render.facts import StudyFacts
 from harness.render.vocabulary import Words
 
 MOST_MEASURED = 3
 """Lines on the judge's agreement with people in brief."""
+
+
+@dataclass(frozen=True, slots=True)
+class StudyFacts:
+    """What the report stage knows of a study beside its analysis. Paths do not belong here."""
+
+    study: str
+    """Its name."""
+    question: str = ""
+    """What the study asks, in a sentence."""
+    testset: str = ""
+    """The test set's name."""
+    judge: str | None = None
+    """The label in the judge column; None where no score needed a judge."""
+    judge_is_model: bool = True
+    """False where the judge is no language model (`overlap`): the report then says so."""
+    agreement: tuple[Mapping[str, Any], ...] = ()
+    """How often the judge agreed with labels that people gave, where that was measured: the fields
+    of `harness.judge.JudgeAccuracy`. The report says where it was not."""
+    generators: Mapping[str, str] = field(default_factory=dict)
+    """Run -> the label of what answers there: a model's name, or `extractive`."""
+    graders: tuple[str, ...] = ()
+    """Who graded the answers, or what: a name may be that of a program."""
+    language: str = ""
+    """The study's language as the judges call it: en, ja, zh_hant or zh_hans; the terminal shows
+    the agreement that was measured in it. Empty where it is not known."""
+    words: tuple[str, ...] = ()
+    """The override words that name this study, put into commands to paste: ("study=census",)."""
 
 
 def opening(analysis: Analysis, facts: StudyFacts, words: Words, brief: bool = False) -> Section:
@@ -75,11 +103,11 @@ def measured(facts: StudyFacts, words: Words, brief: bool) -> Iterator[str]:
         return
     # what was measured as zh holds for zh_hant and zh_hans alike
     spoken = (facts.language, facts.language.partition("_")[0])
-    own = [row for row in facts.agreement if not facts.language or row.language in spoken]
+    own = [row for row in facts.agreement if not facts.language or row["language"] in spoken]
     every = len(facts.agreement)
     shown = own if len(own) == every <= MOST_MEASURED else own[: MOST_MEASURED - 1]
     for row in shown:
-        yield words.line("agreement_short", **asdict(row))
+        yield words.line("agreement_short", **row)
     if more := every - len(shown):
         yield words.line("agreement_more" if shown else "agreement_elsewhere", more=more)
 

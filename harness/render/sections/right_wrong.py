@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from harness.analysis.results import Analysis, OutcomeRow, Outcomes
 from harness.records import Question
 from harness.render.blocks import Block, Cell, Column, Paragraph, Section, Table, Tone
-from harness.render.quantities import count
+from harness.render.notation import count
 from harness.render.vocabulary import Words
 
 RIGHT, WRONG, FAILED, UNKNOWN = "✓", "✗", "!", "⋅"
@@ -33,11 +33,9 @@ def right_wrong(
         questions: Their wordings by id, for a grid with a row a question.
     """
     grid = analysis.outcomes
-    title = words.get("headings", "right_wrong")
     if not any(row.known for row in grid.rows):
-        return Section(
-            "right_wrong", title, (Paragraph(words.line("graded_nobody"), Tone.CAUTION),)
-        )
+        graded = Paragraph(words.line("graded_nobody"), Tone.CAUTION)
+        return words.section("right_wrong", (graded,))
     many = len(grid.questions) > WIDEST
     if questions is not None or (many and not brief):
         shown: Sequence[str] = grid.questions
@@ -45,19 +43,22 @@ def right_wrong(
     else:
         shown = grid.informative[:WIDEST] if many else grid.questions
         table = by_run(grid, shown, words)
-    marks = [words.line("marks"), *([words.line("informative_mark")] if table.marked else [])]
-    blocks: list[Block] = [table, Paragraph(words.join("parts", marks), Tone.MUTED)]
+    signs = [words.line("marks"), *([words.line("informative_mark")] if table.marked else [])]
+    blocks: list[Block] = [table, Paragraph(words.join("parts", signs), Tone.MUTED)]
     if many and brief:
-        blocks.append(Paragraph(folded(grid, len(shown), words)))
+        kinds = {"right": grid.always_right, "wrong": grid.always_wrong, "unknown": grid.unknown}
+        sizes = {"shown": len(shown), "questions": len(grid.questions)}
+        left_out = {name: len(questions) for name, questions in kinds.items()}
+        blocks.append(Paragraph(words.line("folded", **sizes, **left_out)))
     blocks += conclusions(grid, words)
-    return Section("right_wrong", title, tuple(blocks))
+    return words.section("right_wrong", blocks)
 
 
 def by_run(grid: Outcomes, shown: Sequence[str], words: Words) -> Table:
     """Return the grid with a row a run."""
     at = [grid.questions.index(question) for question in shown]
     columns = (
-        *words.columns(("run", "right"), numbers=("right",)),
+        *words.columns(("run", "right")),
         *(Column(question) for question in shown),
     )
     rows = tuple(
@@ -115,22 +116,22 @@ def mark(cell: float | None, origin: str) -> Cell:
     return Cell(f"{cell:.2f}")
 
 
+def marks(grid: Outcomes) -> dict[tuple[str, str], Cell]:
+    """Return (run, question id) -> the sign of its answer."""
+    return {(run, name): mark(cell, origin) for run, name, cell, origin in answers_of(grid)}
+
+
+def answers_of(grid: Outcomes) -> Iterator[tuple[str, str, float | None, str]]:
+    """Yield each answer as (run, question id, right or wrong, who says so)."""
+    for row in grid.rows:
+        for question, cell, origin in zip(grid.questions, row.cells, row.origins, strict=True):
+            yield row.run, question, cell, origin
+
+
 def total(row: OutcomeRow, words: Words) -> str:
     """Return how many of the run's known answers are right."""
     right = count(row.right) if row.right.is_integer() else f"{row.right:.2f}"
     return words.line("total", right=right, known=row.known)
-
-
-def folded(grid: Outcomes, shown: int, words: Words) -> str:
-    """Say how many questions of each kind the brief grid leaves out."""
-    numbers = {
-        "shown": shown,
-        "questions": len(grid.questions),
-        "right": len(grid.always_right),
-        "wrong": len(grid.always_wrong),
-        "unknown": len(grid.unknown),
-    }
-    return words.line("folded", **numbers)
 
 
 def conclusions(grid: Outcomes, words: Words) -> Iterator[Paragraph]:

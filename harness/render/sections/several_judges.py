@@ -1,12 +1,12 @@
 """How far several judges of the same answers agree, and which findings hold under each."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import groupby
 
 from harness.analysis.judges import ABOUT_CLAIMS
 from harness.analysis.results import Analysis, CheckAgreement, FindingByJudge, Judges, Reading
 from harness.render.blocks import Block, Cell, Column, Heading, Paragraph, Section, Table, Tone
-from harness.render.quantities import count, interval, mean, percent
+from harness.render.notation import count, interval, mean, percent
 from harness.render.sections.finding_sentences import names_of
 from harness.render.vocabulary import Words
 
@@ -16,7 +16,11 @@ MOST_ROWS = 10
 ENTAILMENT = {1: "entailed", -1: "contradicted", 0: "unknown"}
 USEFULNESS = {1: "useful", 0: "not_useful"}
 ANSWERED = {1: "yes", 0: "no"}
-"""Label -> its word, of checks that are answered by yes or no."""
+"""Label -> the key of its word, of checks that are answered by yes or no."""
+
+
+AGREEMENT = ("check", "matched", "questions", "same_label", "kappa", "interval", "given")
+"""Columns of the table of how far two judges agree, a row a check."""
 
 
 def several_judges(analysis: Analysis, words: Words, brief: bool) -> Section | None:
@@ -33,20 +37,14 @@ def several_judges(analysis: Analysis, words: Words, brief: bool) -> Section | N
     shown = [(pair, rows) for pair, rows in pairs if not brief or lead in pair]
     for (first, second), rows in shown:
         blocks.append(Heading(words.line("judges_agree", first=first, second=second)))
-        blocks.append(agreement(rows, words))
+        columns = words.columns(AGREEMENT, long=("check", "given"))
+        blocks.append(Table(columns, tuple(agreement_row(row, words) for row in rows)))
     if more := len(pairs) - len(shown):
         blocks.append(Paragraph(words.line("more_pairs", more=more)))
     blocks.append(Paragraph(words.line("judges_how"), Tone.MUTED))
     blocks.append(Heading(words.get("headings", "by_judge")))
     blocks += by_judge(found, words, brief)
-    return Section("judges", words.get("headings", "judges"), tuple(blocks))
-
-
-def agreement(rows: Sequence[CheckAgreement], words: Words) -> Table:
-    """Return a row a check of how far two judges agree."""
-    numbers = ("matched", "questions", "same_label", "kappa", "interval")
-    columns = words.columns(("check", *numbers, "given"), numbers, long=("check", "given"))
-    return Table(columns, tuple(agreement_row(row, words) for row in rows))
+    return words.section("judges", blocks)
 
 
 def agreement_row(row: CheckAgreement, words: Words) -> tuple[Cell, ...]:
@@ -70,12 +68,11 @@ def labels_given(row: CheckAgreement, words: Words) -> Iterator[str]:
 
     The share of label 0 is left out: it follows from the others.
     """
-    written = label_names(row.check)
     shares = {label: both for label, both in row.shares.items() if label} or row.shares
     parts = [
         words.line(
             "label_shares",
-            label=words.get("labels", written.get(label, str(label))),
+            label=words.get("labels", label_key(row.check, label)),
             first=one,
             second=other,
         )
@@ -92,11 +89,10 @@ def labels_given(row: CheckAgreement, words: Words) -> Iterator[str]:
         yield words.line("lacking", judge=row.lacking, reason=reason)
 
 
-def label_names(check: str) -> dict[int, str]:
-    """Return what the labels of a check are called."""
-    if check in ABOUT_CLAIMS:
-        return ENTAILMENT
-    return USEFULNESS if check == "passage_useful" else ANSWERED
+def label_key(check: str, label: int) -> str:
+    """Return the key of the word for a label of a check."""
+    of_claim = ENTAILMENT if check in ABOUT_CLAIMS else ANSWERED
+    return (USEFULNESS if check == "passage_useful" else of_claim).get(label, str(label))
 
 
 def by_judge(found: Judges, words: Words, brief: bool) -> Iterator[Block]:
@@ -104,14 +100,9 @@ def by_judge(found: Judges, words: Words, brief: bool) -> Iterator[Block]:
     if not found.compared:
         yield Paragraph(words.line("compared_not"), Tone.CAUTION)
         return
-    numbers = {
-        "runs": len(found.runs),
-        "of_runs": found.of_runs,
-        "questions": len(found.questions),
-        "of_questions": found.of_questions,
-        "metrics": len(found.metrics),
-    }
-    yield Paragraph(words.line("compared", **numbers))
+    sizes = {name: len(getattr(found, name)) for name in ("runs", "questions", "metrics")}
+    whole = {"of_runs": found.of_runs, "of_questions": found.of_questions}
+    yield Paragraph(words.line("compared", **sizes, **whole))
     if apart := [name for name in found.names if name not in found.compared]:
         yield Paragraph(words.line("apart", judges=apart), Tone.CAUTION)
     if found.uncommon:
@@ -125,12 +116,8 @@ def by_judge(found: Judges, words: Words, brief: bool) -> Iterator[Block]:
 
 def judged_findings(found: Judges, words: Words, brief: bool) -> Iterator[Block]:
     """Yield how many findings hold under every judge, and a row each."""
-    everywhere = sum(not claim.others for claim in found.findings)
-    numbers = {
-        "claims": len(found.findings),
-        "every": everywhere,
-        "some": len(found.findings) - everywhere,
-    }
+    some = sum(bool(claim.others) for claim in found.findings)
+    numbers = {"claims": len(found.findings), "every": len(found.findings) - some, "some": some}
     yield Paragraph(words.line("held", judges=found.compared, **numbers), Tone.STRONG)
     shown = found.findings[: MOST_ROWS if brief else None]
     columns = (

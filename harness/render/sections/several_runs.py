@@ -1,12 +1,10 @@
 """What several runs show together: sweeps, interactions, counterfactuals, confounded pairs."""
 
 from collections.abc import Iterator
-from itertools import islice
 
 from harness.analysis.results import (
     Analysis,
     Confounded,
-    Counterfactual,
     Curve,
     MissingRun,
 )
@@ -21,8 +19,7 @@ from harness.render.blocks import (
     Tone,
     text_table,
 )
-from harness.render.facts import StudyFacts
-from harness.render.quantities import (
+from harness.render.notation import (
     count,
     interval,
     mean,
@@ -31,8 +28,9 @@ from harness.render.quantities import (
     signed,
     signed_quantity,
 )
-from harness.render.sections.metric_groups import MetricGroups, metric_groups, metric_title
+from harness.render.sections.metric_trust import MetricGroups, metric_groups, metric_title
 from harness.render.sections.one_factor import change_text
+from harness.render.sections.opening import StudyFacts
 from harness.render.vocabulary import Words
 
 SWEPT_IN_BRIEF = 5
@@ -58,7 +56,7 @@ def sweeps(analysis: Analysis, words: Words, brief: bool) -> Section | None:
         title = words.line("sweep", factor=curve.factor)
         blocks.append(Heading(title, ("sweep", curve.factor)))
         blocks.append(sweep(curve, groups, words, brief))
-    return Section("curves", words.get("headings", "curves"), tuple(blocks))
+    return words.section("curves", blocks)
 
 
 def sweep(curve: Curve, groups: MetricGroups, words: Words, brief: bool) -> Table:
@@ -104,9 +102,9 @@ def interactions(analysis: Analysis, words: Words) -> Section | None:
     if not rows:
         return None
     keys = ("first", "second", "metric", "change", "questions", "interval", "p")
-    table = text_table(words.columns(keys, numbers=keys[3:]), rows)
+    table = text_table(words.columns(keys), rows)
     blocks = (table, Paragraph(words.line("exploratory"), Tone.MUTED))
-    return Section("interactions", words.get("headings", "interactions"), blocks, aside=True)
+    return words.section("interactions", blocks, aside=True)
 
 
 def counterfactuals(
@@ -114,23 +112,26 @@ def counterfactuals(
 ) -> Section | None:
     """Return the differences split into retrieval and generation, and the runs still missing.
 
-    In brief each pair has its first metric only, which is right and wrong where that is known.
+    A row is a pair and metric: the difference and its two parts, which add up to it. In brief each
+    pair has its first metric only, which is right and wrong where that is known.
     """
     if not analysis.counterfactuals:
         return None
+    groups = metric_groups(analysis)
     blocks: list[Block] = []
-    first = 1 if brief else None
-    rows = [
-        row
-        for pair in analysis.counterfactuals
-        for row in islice(splits(pair, analysis, words), first)
-    ]
+    rows = []
+    for pair in analysis.counterfactuals:
+        for split in pair.splits[: 1 if brief else None]:
+            write = signed_quantity if split.metric in groups.unbounded else signed
+            parts = map(write, (split.total, split.retrieval, split.generation))
+            title = metric_title(split.metric, groups, words)
+            rows.append((pair.left, pair.right, title, *parts, count(split.questions)))
     if rows:
         keys = (
             *("left", "right_run", "metric"),
             *("total", "from_retrieval", "from_generation", "questions"),
         )
-        blocks.append(text_table(words.columns(keys, numbers=keys[3:]), rows))
+        blocks.append(text_table(words.columns(keys), rows))
     unsplit = [pair for pair in analysis.counterfactuals if pair.missing]
     if unsplit and any(RECORDED in run.notes for run in analysis.runs):
         blocks.append(Paragraph(words.line("crossed_recorded", pairs=len(unsplit))))
@@ -141,24 +142,7 @@ def counterfactuals(
         blocks += [command(run, facts) for run in pair.missing]
     if more := len(unsplit) - len(offered):
         blocks.append(Paragraph(words.line("more_pairs" if brief else "more", more=more)))
-    title = words.get("headings", "counterfactuals")
-    return Section("counterfactuals", title, tuple(blocks), aside=True)
-
-
-def splits(pair: Counterfactual, analysis: Analysis, words: Words) -> Iterator[tuple[str, ...]]:
-    """Yield a row a metric: the difference and its two parts, which add up to it."""
-    groups = metric_groups(analysis)
-    for split in pair.splits:
-        write = signed_quantity if split.metric in groups.unbounded else signed
-        yield (
-            pair.left,
-            pair.right,
-            metric_title(split.metric, groups, words),
-            write(split.total),
-            write(split.retrieval),
-            write(split.generation),
-            count(split.questions),
-        )
+    return words.section("counterfactuals", blocks, aside=True)
 
 
 def pairs(analysis: Analysis, facts: StudyFacts, words: Words, brief: bool) -> Section:
@@ -176,7 +160,7 @@ def pairs(analysis: Analysis, facts: StudyFacts, words: Words, brief: bool) -> S
         blocks.append(Paragraph(words.line("repeats", left=left, right=right)))
     for left, right, reason in analysis.incomparable:
         blocks.append(Paragraph(words.line(f"incomparable_{reason}", left=left, right=right)))
-    return Section("pairs", words.get("headings", "pairs"), tuple(blocks), aside=True)
+    return words.section("pairs", blocks, aside=True)
 
 
 def separated_count(analysis: Analysis, words: Words) -> str:

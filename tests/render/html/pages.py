@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from harness.analysis import Analysis, MetricFacts, RunFacts, StudyRows, analyse, study_table
 from harness.records import Layer, Passage, Question, Response, Score, Verdict
 from harness.render import StudyFacts
-from harness.render.html import Details, FigureCaption, RunRecord, ShownFigure, html_page
+from harness.render.html import Details, RunRecord, ShownFigure, html_page
 
 DOT = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 METRICS = (
@@ -105,7 +105,7 @@ def shown(
             verdicts=verdicts,
             scores=scores,
             pictures=(ShownFigure("d#2.f1", "d", 2, DOT, 1, 1,
-                                  (FigureCaption("ocr", label, tuple(names)),)),),
+                                  (("ocr", label),)),),
             records=tuple(
                 RunRecord(name, {"top_k": at, "prompt": label}, frozenset({"captioner"}),
                           {"generator": label}, {"numpy": "2.4"}, {"d.pdf": "00"},

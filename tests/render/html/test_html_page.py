@@ -14,7 +14,7 @@ from harness.analysis import Analysis
 from harness.records import Score
 from harness.render import LANGUAGES, StudyFacts
 from harness.render.html import Details, html_page
-from harness.render.quantities import mean, signed
+from harness.render.notation import mean, signed
 from tests.render.html.pages import shown
 
 STRINGS = Path(__file__).parents[2] / "data" / "messy" / "text_strings.jsonl"

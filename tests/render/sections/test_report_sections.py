@@ -16,17 +16,9 @@ from harness.analysis.results import (
     Transition,
 )
 from harness.records import Layer
-from harness.render import (
-    LANGUAGES,
-    Heading,
-    Items,
-    Paragraph,
-    StudyFacts,
-    Table,
-    report_sections,
-    words,
-)
-from harness.render.sections.appendix import suspects
+from harness.render import LANGUAGES, StudyFacts, report_sections, words
+from harness.render.blocks import Heading, Items, Paragraph, Table
+from harness.render.sections.metric_trust import suspects
 from harness.render.terminal import section as lines_of
 
 Study = Callable[..., Analysis]

@@ -3,7 +3,7 @@ import pytest
 from harness.analysis.suspects import OnWrongCaption
 from harness.render import words
 from harness.render.blocks import Items
-from harness.render.sections.appendix import wrong_captions
+from harness.render.sections.metric_trust import wrong_captions
 
 PARTLY = OnWrongCaption("q1", 0, ("a#1.f1",), ("x",), supported=3)
 ONLY = OnWrongCaption("q2", 0, ("a#1.f1", "a#2.f1"), ("x", "y"), supported=2)

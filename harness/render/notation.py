@@ -1,11 +1,17 @@
-"""How numbers are written, so that they look alike in the terminal, Markdown and HTML."""
+"""How numbers and texts are written, so that they look alike in the terminal, Markdown and HTML."""
 
 import functools
 import math
+import re
 from collections.abc import Callable
 
 NA = "NA"
 """Written for a number that is undefined; the reason is given beside it."""
+
+ACTIVE = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+)
+"""Control characters, changes of writing direction, and halves of surrogate pairs."""
 
 Number = float | int | None
 
@@ -88,10 +94,10 @@ def probability(number: float) -> str:
     return written + "0" if written.endswith(".") else written
 
 
-def p_is(number: Number) -> str:
+def p(number: Number) -> str:
     """Write a p-value with its letter.
 
-    >>> p_is(0.5), p_is(0.0001), p_is(None)
+    >>> p(0.5), p(0.0001), p(None)
     ('p = 0.5', 'p < 0.001', 'p = NA')
     """
     written = probability(number)
@@ -128,15 +134,29 @@ def interval(low: Number, high: Number, write: Callable[[Number], str] = signed)
     return NA if low is None or high is None else f"[{write(low)}, {write(high)}]"
 
 
+def plain(text: str) -> str:
+    """Return the text with each active character as the sign for an unreadable one.
+
+    >>> plain(chr(27) + "[31mred")
+    '�[31mred'
+    """
+    return ACTIVE.sub("\ufffd", text)
+
+
+def one_line(text: str) -> str:
+    """Return plain text whose line ends and tabs are single spaces.
+
+    >>> one_line("a  b" + chr(10) + " c")
+    'a  b c'
+    """
+    return re.sub(r"\s*[\t\n\r\u2028\u2029]\s*", " ", plain(text)).strip()
+
+
 STYLES: dict[str, Callable[[Number], str]] = {
-    "count": count,
-    "mean": mean,
-    "signed": signed,
-    "quantity": quantity,
-    "signed_quantity": signed_quantity,
-    "p": p_is,
-    "probability": probability,
-    "percent": percent,
-    "small": small,
+    write.__name__: write
+    for write in (
+        *(count, mean, signed, quantity, signed_quantity),
+        *(p, probability, percent, small),
+    )
 }
 """What a slot may name after its colon."""
