@@ -11,29 +11,18 @@ written. Exit code 1: not fit for use.
 Settings: those of python -m harness.evaluate that begin with judge, study or budget.
 """
 
-import sys
 from typing import TYPE_CHECKING
 
-from harness.config.command import ending
+from harness.config.command import stage
 
 if TYPE_CHECKING:
     from harness.config.composition import Composition
     from harness.config.schema import Evaluate
 
 
-def main() -> None:
-    """Examine the judge that the command line describes."""
-    if {"--help", "-h"} & set(sys.argv[1:]):
-        print((__doc__ or "").strip())
-        return
-    from harness.config.composition import run_stage
-
-    with ending("interrupted"):
-        run_stage("evaluate", examine_judge)
-
-
-def examine_judge(settings: "Evaluate", _: "Composition") -> None:
-    """Print the result of each test, advice, and the conclusion."""
+@stage("evaluate", listed=False, interrupted="interrupted")
+def main(settings: "Evaluate", _: "Composition") -> None:
+    """Examine the judge: print the result of each test, advice, and the conclusion."""
     from harness.judge import ChatJudge
     from harness.judge.fitness import Level, examine
     from harness.llm import Calls

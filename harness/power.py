@@ -7,26 +7,25 @@ The three counts must be given; the other settings have defaults, which the outp
 """
 
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from harness.config.command import WIDTH, light
-from harness.config.help_text import Argument
+from harness.config.command import WIDTH, Argument, light
 
 if TYPE_CHECKING:
     from harness.analysis import Power
 
 COUNTS = (
-    Argument("questions", "", "number of questions in the test set"),
-    Argument("contrasts", "", "number of pairs that differ in one factor (demo: seven)"),
-    Argument("metrics", "", "number of metrics compared, including right/wrong"),
+    Argument("questions", "", "number of questions in the test set", int),
+    Argument("contrasts", "", "number of pairs that differ in one factor (demo: seven)", int),
+    Argument("metrics", "", "number of metrics compared, including right/wrong", int),
 )
 ASSUMPTIONS = (
-    Argument("effect", "", "the mean difference worth finding"),
-    Argument("spread", "", "standard deviation of the differences over questions"),
-    Argument("auc", "", "how often a right answer scores above a wrong one, for a good metric"),
-    Argument("share_right", "", "share of right answers"),
-    Argument("alpha", "", "chance of any false claim in the whole report"),
-    Argument("power", "", "chance of finding the effect if it exists"),
+    Argument("effect", "", "the mean difference worth finding", float),
+    Argument("spread", "", "standard deviation of the differences over questions", float),
+    Argument("auc", "", "how often a good metric scores a right answer above a wrong one", float),
+    Argument("share_right", "", "share of right answers", float),
+    Argument("alpha", "", "chance of any false claim in the whole report", float),
+    Argument("power", "", "chance of finding the effect if it exists", float),
 )
 """The fields of `harness.analysis.Assumptions`, which has the defaults."""
 
@@ -39,7 +38,7 @@ def main() -> None:
     light(__doc__ or "", (*COUNTS, *ASSUMPTIONS), run)
 
 
-def run(given: dict[str, str]) -> None:
+def run(given: dict[str, Any]) -> None:
     """Print the results for the settings given."""
     from harness.analysis import Assumptions, power
     from harness.errors import ConfigError
@@ -48,35 +47,14 @@ def run(given: dict[str, str]) -> None:
         if setting.name not in given:
             form = " ".join(f"{count.name}=..." for count in COUNTS)
             raise ConfigError(f"{setting.name} is not set: python -m harness.power {form}")
-    counts = {setting.name: whole_number(setting.name, given[setting.name]) for setting in COUNTS}
-    assumed = {s.name: number(s.name, given[s.name]) for s in ASSUMPTIONS if s.name in given}
+    counts = {setting.name: given.pop(setting.name) for setting in COUNTS}
     try:
-        result = power(**counts, assumed=Assumptions(**assumed))
+        result = power(**counts, assumed=Assumptions(**given))
     except ValueError as error:
         raise ConfigError(str(error)) from None
     for text in sentences(result, counts):
         print(textwrap.fill(text, WIDTH, initial_indent="- ", subsequent_indent="  "))
     print("next: python -m harness.study study=demo")
-
-
-def whole_number(name: str, text: str) -> int:
-    """Return a setting as a whole number."""
-    from harness.errors import ConfigError
-
-    try:
-        return int(text)
-    except ValueError:
-        raise ConfigError(f"{name}={text}: give a whole number") from None
-
-
-def number(name: str, text: str) -> float:
-    """Return a setting as a number."""
-    from harness.errors import ConfigError
-
-    try:
-        return float(text)
-    except ValueError:
-        raise ConfigError(f"{name}={text}: give a number") from None
 
 
 def sentences(result: "Power", counts: dict[str, int]) -> list[str]:

@@ -16,7 +16,7 @@ from omegaconf import MISSING, OmegaConf
 
 from harness.config import paths
 from harness.config.composition import compose, prepare
-from harness.config.conf_files import ConfFiles
+from harness.config.conf import ConfFiles
 from harness.config.error_lines import error_line
 from harness.config.factors import leaves_of
 from harness.errors import ConfigError

@@ -220,7 +220,7 @@ def test_an_export_format_is_a_function_and_a_line(
 
 def test_every_table_can_be_chosen_from(monkeypatch: pytest.MonkeyPatch) -> None:
     """An entry without a file is named among the choices of its group."""
-    from harness.config.registry import choices_of
+    from harness.config.conf import choices_of
 
     monkeypatch.setitem(CAPTIONERS, "titles", Titles)
     monkeypatch.setitem(CONTENTS, "pages", whole_pages)

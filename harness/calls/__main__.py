@@ -10,10 +10,9 @@ python -m harness.calls record=replies.jsonl.gz study=demo_live
 
 import time
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from harness.config.command import light
-from harness.config.help_text import Argument
+from harness.config.command import Argument, light
 
 if TYPE_CHECKING:
     from harness.llm import Calls
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 SETTINGS = (
     Argument("root", "runs", "The folder of the studies; the cache is in its .cache."),
     Argument("prune", "", "What to delete: all, chat, 'chat <model>' or vector."),
-    Argument("days", "", "Delete only calls older than this number of days."),
+    Argument("days", "", "Delete only calls older than this number of days.", float),
     Argument("record", "", "The file (.jsonl.gz) to write a study's replies and vectors to."),
     Argument("study", "", "The study to record: its folder under root."),
 )
@@ -34,7 +33,7 @@ def main() -> None:
     light(__doc__ or "", SETTINGS, run)
 
 
-def run(given: dict[str, str]) -> None:
+def run(given: dict[str, Any]) -> None:
     """Record or delete calls as the settings say, then print the size of the cache."""
     from harness.config.paths import shown_path, user_path
     from harness.errors import ConfigError
@@ -45,23 +44,20 @@ def run(given: dict[str, str]) -> None:
         if settings["record"]:
             record(calls, settings)
         elif settings["prune"]:
-            prune(calls, settings["prune"], settings["days"])
-        elif settings["days"]:
+            prune(calls, settings["prune"], given.get("days"))
+        elif "days" in given:
             raise ConfigError("days=... needs prune=...: say what to delete")
         assert calls.path is not None
         print(f"{shown_path(calls.path)}: {size(calls)}")
 
 
-def prune(calls: "Calls", what: str, days: str) -> None:
+def prune(calls: "Calls", what: str, days: float | None) -> None:
     """Delete the calls named, and print how many."""
-    from harness.errors import ConfigError, pick
+    from harness.errors import pick
 
     if not what.startswith("chat "):
         pick(dict.fromkeys(KINDS), what, "kind of call")
-    try:
-        before = time.time() - float(days) * DAY if days else None
-    except ValueError:
-        raise ConfigError(f"days must be a number (got {days})") from None
+    before = None if days is None else time.time() - days * DAY
     count = calls.prune(before, None if what == "all" else what)
     print(f"deleted: {count}")
 

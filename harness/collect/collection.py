@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,12 +22,11 @@ from harness.config.composition import Composition
 from harness.config.paths import shown_path, user_path
 from harness.config.schema import Collect, PrimaryTest
 from harness.errors import HarnessError, RunError
-from harness.files import PROJECT
 from harness.llm import Calls
 from harness.questions import check_places, question_line
 from harness.records import Query, Response
 from harness.store import Run
-from harness.store.provenance import now, provenance
+from harness.store.run import now, provenance
 from harness.systems import Answerer, Bench, Provenance
 
 log = logging.getLogger(__name__)
@@ -36,15 +35,6 @@ Advance = Callable[[int, int], None]
 """Called with the number of questions done and the number of questions in all."""
 
 SPENT = ("input_tokens", "output_tokens", "retrieval_seconds", "generation_seconds")
-
-
-@dataclass(frozen=True, slots=True)
-class SystemOutput:
-    """What a system returned for the questions it was asked, and the model calls it took."""
-
-    responses: Sequence[Response]
-    made_with: Provenance
-    calls: dict[str, int]
 
 
 def collect(settings: Collect, how: Composition, advance: Advance) -> Run:
@@ -91,13 +81,13 @@ def ask_and_write(
     """Ask the remaining questions and write the run: rows first, `run.json` last."""
     study, started = plan.settings.study, now()
     declarations = earlier_declarations(plan.run, study) if kept else study.primary
-    output = ask_system(plan, todo, advance)
-    rows = {**kept, **{(r.question_id, r.repeat): r for r in output.responses}}
+    answers, made_with, calls = ask_system(plan, todo, advance)
+    rows = {**kept, **{(r.question_id, r.repeat): r for r in answers}}
     order = {question.id: place for place, question in enumerate(plan.testset.questions)}
     responses = sorted(rows.values(), key=lambda r: (order[r.question_id], r.repeat))
-    stopped = len(output.responses) < len(todo) or all(r.error is not None for r in responses)
-    failures = failure_summary(output.responses)
-    if plan.run.finished and all(r.error is not None for r in output.responses):
+    stopped = len(answers) < len(todo) or all(r.error is not None for r in responses)
+    failures = failure_summary(answers)
+    if plan.run.finished and all(r.error is not None for r in answers):
         message = f"{shown_path(plan.run.path)} is unchanged: {failures}"
         if stopped or not has_rows(plan.run, todo):
             raise RunError(f"{message}; fix the cause and run the same command to resume")
@@ -111,18 +101,20 @@ def ask_and_write(
             f"{shown_path(plan.run.path)} stopped: {failures}. The rows so far are kept; "
             "fix the cause and run the same command to resume"
         )
-    finish(plan, responses, output, declarations, started)
+    finish(plan, responses, made_with, calls, declarations, started)
 
 
 def finish(
     plan: Plan,
     responses: Sequence[Response],
-    output: SystemOutput,
+    made_with: Provenance,
+    calls: Mapping[str, int],
     declarations: Sequence[PrimaryTest],
     started: str,
 ) -> None:
     """Write the questions that were asked, then `run.json`."""
     asked = {response.question_id for response in responses}
+    rows, failed = len(responses), sum(response.error is not None for response in responses)
     questions = [question for question in plan.testset.questions if question.id in asked]
     plan.run.write_text("questions.jsonl", "".join(map(question_line, questions)))
     plan.run.finish(
@@ -130,19 +122,24 @@ def finish(
             **plan_facts(plan),
             "study": asdict(replace(plan.settings.study, primary=list(declarations))),
             "partial": len(questions) < len(plan.testset.questions),
-            "made_with": output.made_with.record(),
-            **provenance(PROJECT),
+            "made_with": made_with.record(),
+            **provenance(),
             "started": started,
             "ended": now(),
-            "counts": counts(responses),
-            "calls": output.calls,
+            "counts": {"questions": rows, "answered": rows - failed, "failed": failed},
+            "calls": calls,
             "spent": spent(responses),
         }
     )
 
 
-def ask_system(plan: Plan, todo: Sequence[QuestionRepeat], advance: Advance) -> SystemOutput:
-    """Open the system and ask it; raises where the test set does not fit its corpus."""
+def ask_system(
+    plan: Plan, todo: Sequence[QuestionRepeat], advance: Advance
+) -> tuple[list[Response], Provenance, dict[str, int]]:
+    """Open the system and ask it; return its answers, their provenance, and its model calls.
+
+    Raises where the test set does not fit the system's corpus.
+    """
     settings = plan.settings
     cache = user_path(settings.root) / ".cache"
     with (
@@ -158,7 +155,7 @@ def ask_system(plan: Plan, todo: Sequence[QuestionRepeat], advance: Advance) -> 
         if plan.handover is not None:
             made_with = plan.handover.made_with(made_with)
         write_captions(plan.run, answerer, cache)
-    return SystemOutput(responses, made_with, call_counts)
+    return responses, made_with, call_counts
 
 
 def open_system(plan: Plan, bench: Bench) -> AbstractContextManager[Answerer]:
@@ -238,16 +235,6 @@ def warn_of_bad_answers(run: Run, responses: Sequence[Response]) -> None:
         )  # fmt: skip
     if empty := sum(r.response is not None and not r.response.strip() for r in responses):
         log.warning("%s: %d of %d answers are empty", run.name, empty, len(responses))
-
-
-def counts(responses: Sequence[Response]) -> dict[str, int]:
-    """Return the number of rows, and how many of them are answers and failures."""
-    failed = sum(response.error is not None for response in responses)
-    return {
-        "questions": len(responses),
-        "answered": len(responses) - failed,
-        "failed": failed,
-    }
 
 
 def spent(responses: Sequence[Response]) -> dict[str, Any]:

@@ -1,8 +1,13 @@
-"""A command started from the command line: Hydra composes its settings, errors are one line."""
+"""A command started from the command line: Hydra composes its settings, errors are one line.
+
+The words of the command line are checked, and quoted where Hydra would misread what was typed.
+"""
 
 import dataclasses
 import logging
 import os
+import re
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import is_dataclass
@@ -18,12 +23,80 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from harness.config import conf_files, paths
-from harness.config.command_words import typed_word, words
-from harness.config.error_lines import print_error, unknown_setting
-from harness.config.registry import register
+from harness.config import paths
+from harness.config.conf import ConfFiles, choices_of, register
+from harness.config.error_lines import error_line, unknown_setting
 from harness.config.schema import STAGES, Collect, Stage
-from harness.errors import ConfigError, HarnessError
+from harness.errors import ConfigError, HarnessError, pick
+from harness.llm import refuse_secrets
+
+TEXTS = (
+    "version",
+    "baseline",
+    "factor",
+    "passages_from",
+    "study.name",
+    "study.testset",
+    "study.recording",
+)
+LISTS_OF_TEXTS = ("questions", "runs")
+
+
+def words(arguments: Sequence[str]) -> list[str]:
+    """Return the words of a command line in Hydra's grammar.
+
+    A stray carriage return (from a script with CRLF line ends) is dropped, a value in Chinese or
+    Japanese is quoted, and a choice that does not exist raises with its nearest neighbour.
+    """
+    found = []
+    ConfFiles.typed_system = None
+    for argument in arguments:
+        word = argument.rstrip("\r\n")
+        key, sign, value = word.partition("=")
+        if sign and not key.startswith("-"):
+            check_choice(key, value)
+            # A secret is refused: Hydra writes the words of a sweep to a file.
+            inside = word.partition(".extra")[2]
+            refuse_secrets(dict.fromkeys(re.findall(r"[\w-]+(?=\s*[:.=])", inside)))
+            value = as_text(key, value)
+            word = f"{key}={value}"
+            if re.fullmatch(r"[^'\"\[\]{}(),=\s]*[^\x00-\x7f][^'\"\[\]{}(),=\s]*", value):
+                word = f"{key}='{value}'"
+            if key == "system":
+                if not re.fullmatch(r"[\w.-]+", value):
+                    raise ConfigError(
+                        f"system={value}: a sweep over systems needs a variant of each; sweep over "
+                        "variant="
+                    )
+                ConfFiles.typed_system = value
+        found.append(word)
+    return found
+
+
+def as_text(key: str, value: str) -> str:
+    """Return a value quoted where it must stay text: Hydra would read `1.10` as the number 1.1."""
+    if key in TEXTS and re.fullmatch(r"[^'\"\[\]{}(),\\\s]+", value) and value != "null":
+        return f"'{value}'"
+    if key in LISTS_OF_TEXTS and re.fullmatch(r"\[[^'\"\[\]{}()\\]*\]", value):
+        items = [item.strip() for item in value[1:-1].split(",")]
+        return "[" + ",".join(f"'{item}'" for item in items if item) + "]"
+    return value
+
+
+def typed_word(word: str) -> str:
+    """Return an override as a person would type it: without the quotes that `words` adds."""
+    key, _, value = word.partition("=")
+    plain = re.fullmatch(r"'[^'\s,=\[\]{}()]+'", value)
+    return shlex.quote(f"{key}={value[1:-1]}" if plain else word)
+
+
+def check_choice(key: str, value: str) -> None:
+    """Raise where a group is given a choice that does not exist."""
+    group = key.lstrip("+").partition("@")[0]
+    known = choices_of(group)
+    if known and not re.search(r"[\[\](){}]", value):
+        for choice in value.split(","):
+            pick(dict.fromkeys(known), choice.strip().strip("'\""), group)
 
 
 def check_known(cfg: DictConfig, kind: type, inside: str = "") -> None:
@@ -82,7 +155,7 @@ def run_stage(name: str, task: Callable[[Any, Composition], None]) -> None:
     except (HarnessError, HydraException, OmegaConfBaseException, yaml.YAMLError) as error:
         if os.environ.get("HYDRA_FULL_ERROR") == "1":
             raise
-        print_error(error)
+        print(f"error: {error_line(error)}", file=sys.stderr)
         raise SystemExit(1) from None
 
 
@@ -107,7 +180,7 @@ def run_through_hydra(name: str, task: Callable[[Any, Composition], None]) -> No
         try:
             task(typed(cfg, STAGES[name]), composition(HydraConfig.get()))
         except HarnessError as error:
-            print_error(error)
+            print(f"error: {error_line(error)}", file=sys.stderr)
             if HydraConfig.get().mode == RunMode.RUN:
                 raise SystemExit(1) from None
             failures.append(error)
@@ -121,16 +194,12 @@ def run_through_hydra(name: str, task: Callable[[Any, Composition], None]) -> No
 
 def prepare() -> None:
     """Register with Hydra the types of all settings, and the resolvers that `conf/` uses."""
-
-    def user_path(path: str = "") -> str:
-        return str(paths.user_path(str(path)))
-
-    def recording(path: str | None, testset: str) -> str:
-        return str(paths.recording_path(path, str(testset)))
-
-    conf_files.install()
-    OmegaConf.register_new_resolver("user_path", user_path, replace=True)
-    OmegaConf.register_new_resolver("recording", recording, replace=True)
+    resolvers: dict[str, Callable[..., str]] = {
+        "user_path": lambda path="": str(paths.user_path(str(path))),
+        "recording": lambda path, testset: str(paths.recording_path(path, str(testset))),
+    }
+    for name, resolver in resolvers.items():
+        OmegaConf.register_new_resolver(name, resolver, replace=True)
     register()
 
 
@@ -154,17 +223,12 @@ def typed(cfg: DictConfig, kind: type[S]) -> S:
 
     Only collect needs the variant: the other stages read the configuration that a run records.
     """
-    names = [field.name for field in dataclasses.fields(kind)]
-    if kind is not Collect:
-        names.remove("variant")
     check_known(cfg, kind)
-    for name in names:
-        missing = OmegaConf.missing_keys(cfg[name]) if OmegaConf.is_config(cfg[name]) else set()
-        for key in sorted(missing):
-            raise ConfigError(f"{key} is not set: give {key}=...")
-    return kind(**{name: live(cfg[name]) for name in names})
-
-
-def live(node: Any) -> Any:
-    """Return a configuration node as an object of its dataclass."""
-    return OmegaConf.to_object(node) if OmegaConf.is_config(node) else node
+    names = [field.name for field in dataclasses.fields(kind)]
+    settings = {name: cfg[name] for name in names if name != "variant" or kind is Collect}
+    for name, node in settings.items():
+        if OmegaConf.is_config(node):
+            for key in sorted(OmegaConf.missing_keys(node)):
+                raise ConfigError(f"{key} is not set: give {key}=...")
+            settings[name] = OmegaConf.to_object(node)
+    return kind(**settings)

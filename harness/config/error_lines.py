@@ -11,15 +11,10 @@ from omegaconf.errors import (
     ValidationError,
 )
 
-from harness.config.registry import groups
+from harness.config.conf import TABLES
 from harness.errors import unknown
 
 NO_GROUP = re.compile(r"Could not override '([^'@]+)'\. No match in the defaults list\.")
-
-
-def print_error(error: Exception) -> None:
-    """Print an error to the terminal in one line."""
-    print(f"error: {error_line(error)}", file=sys.stderr)
 
 
 def error_line(error: Exception) -> str:
@@ -64,15 +59,11 @@ def wrong_choice(error: ValidationError) -> str | None:
     found = re.match(r"Invalid type assigned: (\w+) is not a subclass of (\w+)", str(error))
     if found is None:
         return None
-    for group, table in groups().items():
-        for name, kind in table.entries.items():
-            if kind.__name__ == found[1]:
-                fitting = [
-                    other
-                    for other, kind in table.entries.items()
-                    if found[2] in {base.__name__ for base in kind.__mro__}
-                ]
-                typed = (word for word in sys.argv[1:] if word.startswith(group))
-                word = next((w for w in typed if w.endswith(f"={name}")), f"{group}={name}")
-                return f"{word}: this choice cannot be used here; choose {', '.join(fitting)}"
+    for group, table in TABLES.items():
+        bases = {name: [base.__name__ for base in kind.__mro__] for name, kind in table.items()}
+        for name in (name for name, (own, *_) in bases.items() if own == found[1]):
+            fitting = [other for other, names in bases.items() if found[2] in names]
+            typed = (word for word in sys.argv[1:] if word.startswith(group))
+            word = next((w for w in typed if w.endswith(f"={name}")), f"{group}={name}")
+            return f"{word}: this choice cannot be used here; choose {', '.join(fitting)}"
     return None

@@ -22,7 +22,7 @@ def setting(default: Any, meaning: str) -> Any:
     """Return a field with its default and its line of `--help`."""
     metadata = {"help": meaning}
     if isinstance(default, list):
-        return field(default_factory=lambda: list(default), metadata=metadata)
+        default = default.copy
     if callable(default):
         return field(default_factory=default, metadata=metadata)
     return field(default=default, metadata=metadata)

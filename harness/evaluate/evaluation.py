@@ -35,7 +35,7 @@ from harness.metrics import (
 from harness.questions import read_testset, select
 from harness.records import LOST, Question, Response, Score, Status, Verdict
 from harness.store import Run, chosen_runs, finished_runs
-from harness.store.provenance import now
+from harness.store.run import now
 
 Advance = Callable[[int, int], None]
 """Called with the number of calls done and the number of calls in all."""

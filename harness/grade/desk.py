@@ -11,7 +11,7 @@ from harness.questions import CaptionGrade, Gradebook, Subject, is_of_edition, s
 from harness.questions.grades import G
 from harness.records import Grade
 from harness.render.notation import plain
-from harness.store.provenance import now
+from harness.store.run import now
 
 
 @dataclass(frozen=True, slots=True)

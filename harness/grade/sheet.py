@@ -20,7 +20,7 @@ from harness.questions import (
 )
 from harness.records import Grade
 from harness.render.notation import plain
-from harness.store.provenance import now
+from harness.store.run import now
 from harness.text import fold_name
 
 COLUMNS = (

@@ -12,13 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.files import write_whole
-from harness.questions import read_testset
-from harness.records import Question, Response, Score
 from harness.store import Run
+from harness.studies.loaded_study import LoadedStudy
 from harness.systems import Provenance
 
 if TYPE_CHECKING:
-    from harness.analysis import Analysis
     from harness.render import Section, StudyFacts
     from harness.render.html import Details, RunRecord, ShownFigure
 
@@ -35,70 +33,46 @@ QUALITY = 60
 
 def write_page(
     folder: Path,
-    analysis: "Analysis",
+    study: LoadedStudy,
     facts: "StudyFacts",
-    runs: Sequence[Run],
     language: str,
-    cautions: Sequence["Section | None"] = (),
+    caution: "Section | None" = None,
 ) -> Path:
-    """Write `index.html` and return its path; `cautions` are shown with its warnings."""
+    """Write `index.html` and return its path; `caution` is shown with its warnings."""
     from harness.render.html import html_page
 
     file = folder / "index.html"
-    sections = tuple(section for section in cautions if section is not None)
-    details = replace(page_details(analysis, facts, runs), cautions=sections)
-    page = html_page(analysis, facts, details, language)
+    details = page_details(study, facts, () if caution is None else (caution,))
+    page = html_page(study.analysis, facts, details, language)
     write_whole(file, page.encode("utf-8", "replace"))
     return file
 
 
-def page_details(analysis: "Analysis", facts: "StudyFacts", runs: Sequence[Run]) -> "Details":
+def page_details(
+    study: LoadedStudy, facts: "StudyFacts", cautions: tuple["Section", ...]
+) -> "Details":
     """Return answers, verdicts, scores, pictures and records of the runs that are analysed."""
     from harness.render.html import Details
 
-    named = {run.name: run for run in runs}
-    shown = [named[summary.name] for summary in analysis.runs if summary.name in named]
-    chosen = set(analysis.questions)
-    questions = {q.id: q for run in shown for q in read_testset(run.path).questions}
-    asked = tuple(question for name, question in questions.items() if name in chosen)
-    responses = {
-        run.name: tuple(row for row in run.responses() if row.question_id in chosen)
-        for run in shown
-    }
-    judge = facts.judge
+    named = {run.name: run for run in study.runs}
+    shown = [named[summary.name] for summary in study.analysis.runs]
+    rows, judge, words = study.rows, study.judge, shlex.join(facts.words)
     return Details(
-        questions=asked,
-        responses=responses,
+        questions=tuple(rows.questions),
+        responses={run.name: tuple(rows.responses[run.name]) for run in shown},
         verdicts={
-            run.name: tuple(row for row in run.verdicts(judge) if row.question_id in chosen)
-            for run in shown
-            if judge is not None
+            run.name: tuple(v for v in rows.verdicts[run.name] if v.judge == judge) for run in shown
         },
         scores={
-            run.name: (
-                *(row for row in run.scores(judge) if row.question_id in chosen),
-                *evidence_scores(asked, responses[run.name]),
-            )
+            run.name: tuple(s for s in rows.scores[run.name] if s.judge in (None, judge))
             for run in shown
         },
         pictures=figures(shown),
         records=tuple(run_record(run, judge) for run in shown),
-        judge=judge_record(shown, judge) if shown and judge else {},
-        commands=study_commands(facts),
+        judge=judge_record(shown, judge),
+        cautions=cautions,
+        commands=tuple(f"python -m harness.{each} {words}".strip() for each in ("study", "report")),
     )
-
-
-def evidence_scores(questions: Sequence[Question], responses: Sequence[Response]) -> list[Score]:
-    """Return the scores by the evidence that the test set names; empty if it names none."""
-    from harness.analysis import gold_scores
-
-    return gold_scores(questions, responses) if any(q.evidence for q in questions) else []
-
-
-def study_commands(facts: "StudyFacts") -> tuple[str, ...]:
-    """Return the commands that run the study again, and that write this page again."""
-    words = shlex.join(facts.words)
-    return tuple(f"python -m harness.{stage} {words}".strip() for stage in ("study", "report"))
 
 
 def figures(runs: Sequence[Run]) -> tuple["ShownFigure", ...]:
@@ -109,17 +83,14 @@ def figures(runs: Sequence[Run]) -> tuple["ShownFigure", ...]:
     shrunk: dict[str, tuple[str, int, int] | None] = {}
     for run in runs:
         for row in run.captions():
-            if row["image_sha256"] not in shrunk:
-                shrunk[row["image_sha256"]] = thumbnail(run.file(row["picture"]))
-            drawn = shrunk[row["image_sha256"]]
-            if drawn is None:
-                continue
-            caption = (row["captioner"], row["text"])
-            known = found.setdefault(
-                row["figure"], ShownFigure(row["figure"], row["document"], row["page"], *drawn)
-            )
-            captions = tuple(dict.fromkeys((*known.captions, caption)))
-            found[row["figure"]] = replace(known, captions=captions)
+            figure, image = row["figure"], row["image_sha256"]
+            if image not in shrunk:
+                shrunk[image] = thumbnail(run.file(row["picture"]))
+            if (drawn := shrunk[image]) is not None:
+                new = ShownFigure(figure, row["document"], row["page"], *drawn)
+                known = found.setdefault(figure, new)
+                captions = dict.fromkeys((*known.captions, (row["captioner"], row["text"])))
+                found[figure] = replace(known, captions=tuple(captions))
     return tuple(found.values())
 
 
@@ -145,14 +116,13 @@ def thumbnail(picture: bytes | None) -> tuple[str, int, int] | None:
     return f"data:image/webp;base64,{data}", image.width, image.height
 
 
-def run_record(run: Run, judge: str | None) -> "RunRecord":
+def run_record(run: Run, judge: str) -> "RunRecord":
     """Return how a run was made, as far as `run.json` says."""
     from harness.render.html import RunRecord
 
     facts = run.facts()
     factors = facts["factors"]
     counts, calls, spent = (facts.get(key) or {} for key in ("counts", "calls", "spent"))
-    verdict_calls = {v.call for v in run.verdicts(judge) if v.call} if judge is not None else set()
     return RunRecord(
         run=run.name,
         settings={**factors["choices"], **factors["leaves"]},
@@ -166,10 +136,10 @@ def run_record(run: Run, judge: str | None) -> "RunRecord":
             "asked": calls.get("asked"),
             "sent": calls.get("sent"),
             "remembered": calls.get("remembered"),
-            "verdict_calls": len(verdict_calls),
+            "verdict_calls": len({v.call for v in run.verdicts(judge) if v.call}),
             **{name: spent.get(name) for name in SPENT},
         },
-        command=collect_command(facts),
+        command=shlex.join(["python", "-m", "harness.collect", *facts.get("overrides", ())]),
     )
 
 
@@ -205,11 +175,6 @@ def one_line_of(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def collect_command(facts: Mapping[str, Any]) -> str:
-    """Return the command that collects a run again."""
-    return shlex.join(["python", "-m", "harness.collect", *facts.get("overrides", ())])
-
-
 def judge_record(runs: Sequence[Run], judge: str) -> dict[str, str]:
     """Return the settings of a judge, and what its evaluations of these runs took."""
     records = [record for run in runs for record in run.evaluations() if record["judge"] == judge]
@@ -226,18 +191,11 @@ def evaluation_totals(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     {'evaluations': 1, 'calls': {'sent': 4}, 'repairs': {'fresh': 1}}
     """
     found = {json.dumps(record, sort_keys=True): record for record in records}.values()
-    return {
-        "evaluations": len(found),
-        **{part: dict(sums(record[part] for record in found)) for part in ("calls", "repairs")},
-    }
-
-
-def sums(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
-    """Return the sums of counts by name, sums of 0 included."""
-    total: Counter[str] = Counter()
-    for each in counts:
-        total.update(each)
-    return total
+    totals: dict[str, Counter[str]] = {"calls": Counter(), "repairs": Counter()}
+    for record in found:
+        for part, total in totals.items():
+            total.update(record[part])  # which keeps sums of 0, unlike `+`
+    return {"evaluations": len(found), **{part: dict(total) for part, total in totals.items()}}
 
 
 def flat(record: Mapping[str, Any], before: str = "") -> dict[str, str]:

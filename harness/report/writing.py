@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from harness.config.command import WIDTH
 from harness.config.composition import Composition
-from harness.config.paths import shown_path, study_path, testset_folder
-from harness.config.run_names import portable
+from harness.config.paths import portable, shown_path, study_path, testset_folder
 from harness.config.schema import Report
 from harness.errors import pick
 from harness.files import write_whole
@@ -18,19 +17,18 @@ from harness.judge.prompt import language
 from harness.report.browser_page import write_page
 from harness.store import Run
 from harness.studies.graders import graders, on_wrong_captions
-from harness.studies.load import load_study
+from harness.studies.loaded_study import load_study
 from harness.systems import Provenance
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from harness.analysis import Analysis
-    from harness.render import StudyFacts
-    from harness.render.blocks import Section
+    from harness.render import Section, StudyFacts
 
 
 def write_latex(
-    folder: Path, analysis: "Analysis", facts: "StudyFacts", runs: Sequence[Run], language: str
+    folder: Path, analysis: "Analysis", facts: "StudyFacts", _: Sequence[Run], language: str
 ) -> Path:
     """Write the tables for a paper into `report.tex` and return its path."""
     from harness.render.latex import latex
@@ -42,7 +40,7 @@ def write_latex(
 
 Export = Callable[[Path, "Analysis", "StudyFacts", Sequence[Run], str], Path]
 
-FORMATS: dict[str, Export] = {"page": write_page, "latex": write_latex}
+FORMATS: dict[str, Export] = {"latex": write_latex}
 """Name of a format -> the function that writes it into the report's folder and returns its file.
 
 It is given the folder, the analysis, what is known of the study, the runs and the language. The
@@ -54,18 +52,20 @@ def report(settings: Report, how: Composition) -> None:
     """Analyse the runs chosen, print the tables, and write report.md, CSVs and findings.json."""
     from rich.console import Console
 
-    from harness.render import LANGUAGES, terminal
+    from harness.render import LANGUAGES, terminal, words, wrong_captions
     from harness.render.terminal import section
 
     pick(LANGUAGES, settings.language, "language")
-    pick(FORMATS, settings.format, "format")
+    pick(dict.fromkeys(("page", *FORMATS)), settings.format, "format")
     study = load_study(settings, how)
     runs, analysis = study.runs, study.analysis
     facts = study_facts(settings, how, runs)
     folder = report_folder(settings)
-    captions = wrong_captions(runs, settings)
+    judge, testset = settings.judge.label, testset_folder(settings.study.testset)
+    wrong = on_wrong_captions(runs, testset, judge)
+    captions = wrong_captions(wrong, words(settings.language))
     write_files(folder, analysis, facts, settings.language, captions)
-    page = write_page(folder, analysis, facts, runs, settings.language, [captions])
+    page = write_page(folder, study, facts, settings.language, captions)
     screen = Console()
     if not screen.is_terminal:
         screen.width = WIDTH
@@ -78,7 +78,7 @@ def report(settings: Report, how: Composition) -> None:
             screen.print(*section(captions, screen.width), sep="\n")
         print(f"report: {shown_path(folder / 'report.md')}")
         print(f"page for a browser: {shown_path(page)}")
-    if settings.format != "page":
+    if settings.format in FORMATS:
         file = FORMATS[settings.format](folder, analysis, facts, runs, settings.language)
         print(f"format={settings.format}: {shown_path(file)}")
 
@@ -111,31 +111,26 @@ def study_facts(settings: Report, how: Composition, runs: Sequence[Run]) -> "Stu
     )
 
 
-def wrong_captions(runs: Sequence[Run], settings: Report) -> "Section | None":
-    """Return the answers that rely on a caption that people graded wrong; None without any."""
-    from harness.render import words, wrong_captions
-
-    found = on_wrong_captions(runs, testset_folder(settings.study.testset), settings.judge.label)
-    return wrong_captions(found, words(settings.language))
-
-
 def write_files(
     folder: Path,
     analysis: "Analysis",
     facts: "StudyFacts",
     language: str,
-    captions: "Section | None" = None,
+    captions: "Section | None",
 ) -> None:
-    """Write the report as Markdown, the tables as CSV, and the findings as JSON."""
+    """Write the report as Markdown, tables and suspects as CSV, and the findings as JSON."""
     from harness.analysis import as_json
-    from harness.render import csv_tables, markdown
+    from harness.analysis.results import Suspect
+    from harness.render import csv_tables, csv_text, markdown
     from harness.render.markdown import section
 
     text = markdown(analysis, facts, language)
     if captions is not None:
         text = "\n\n".join([text.rstrip(), *section(captions, 2), ""])
     write_whole(folder / "report.md", text.encode())
-    tables = csv_tables(analysis, language) | {"suspects.csv": suspects_csv(analysis)}
+    tables = csv_tables(analysis, language)
+    columns = [field.name for field in fields(Suspect)]
+    tables["suspects.csv"] = csv_text(columns, [asdict(s) for s in analysis.suspects])
     for name, text in tables.items():
         write_whole(folder / name, text.encode("utf-8-sig"))
     findings = json.dumps(as_json(analysis.findings), ensure_ascii=False, indent=1, allow_nan=False)
@@ -151,13 +146,3 @@ def suspects(analysis: "Analysis", language: str) -> "RenderableType":
 
     found = suspects(analysis, words(language))
     return Group(*section(found, WIDTH)) if found else "No verdict contradicts the text or another."
-
-
-def suspects_csv(analysis: "Analysis") -> str:
-    """Return every suspect verdict as a row."""
-    from harness.analysis.results import Suspect
-    from harness.render import csv_text
-
-    return csv_text(
-        [field.name for field in fields(Suspect)], [asdict(s) for s in analysis.suspects]
-    )

@@ -164,7 +164,7 @@ def arrow_table(rows: list[dict[str, Any]], schema: pa.Schema) -> pa.Table:
 def response_row(response: Response) -> dict[str, Any]:
     """Return a response as a row of `responses.parquet`."""
     row = asdict(response)
-    if response.response is not None and not is_utf8(response.response):
+    if (text := response.response) is not None and replace_surrogates(text) != text:
         log.warning(
             "question '%s': the answer contains a lone surrogate (a truncated emoji?), which is "
             "replaced by U+FFFD",
@@ -196,12 +196,3 @@ def replace_surrogates(text: str) -> str:
     ('ok�', '😀')
     """
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
-def is_utf8(text: str) -> bool:
-    """Say whether the text can be encoded as UTF-8: it contains no lone surrogate."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

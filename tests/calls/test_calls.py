@@ -67,7 +67,7 @@ def test_a_root_without_a_store(command: Command, tmp_path: Path) -> None:
         (["prune=chats"], "unknown kind of call 'chats' (did you mean 'chat'?)"),
         (["prun=chat"], "unknown setting 'prun' (did you mean 'prune'?)"),
         (["prune"], "'prune' has no value: write prune=<value>"),
-        (["prune=all", "days=many"], "days must be a number (got many)"),
+        (["prune=all", "days=many"], "days=many: give a number"),
         (["days=3"], "days=... needs prune=..."),
     ],
 )

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from harness.config.run_names import portable
+from harness.config.paths import portable
 from harness.store import Run
 from tests.conftest import ROOT, Command, Study
 

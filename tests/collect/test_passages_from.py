@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from harness.collect.handover import Handover
+from harness.collect.plan import Handover
 from harness.config.factors import Factors
 from harness.errors import ConfigError, RunError
 from harness.llm import Calls

@@ -15,7 +15,7 @@ import pytest
 from hydra.core.global_hydra import GlobalHydra
 
 from harness.config.composition import compose, prepare
-from harness.config.conf_files import ConfFiles
+from harness.config.conf import ConfFiles
 from harness.config.factors import factors_of
 from harness.llm import Calls
 from harness.records import Answer, Passage, Query

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.__main__ import COMMANDS
-from harness.config.help_text import help_text
+from harness.config.command import help_text
 from harness.config.paths import CONF
 from harness.config.schema import STAGES
 

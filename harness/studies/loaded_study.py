@@ -1,29 +1,33 @@
-"""The tables that analysis is given: a study's rows joined, as each judge sees them."""
+"""A study loaded from its folder, joined into tables as each judge sees them, and analysed."""
 
 import hashlib
 import json
 import logging
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from harness.config.composition import Composition
-from harness.config.run_names import NOT_PART_OF_A_NAME
-from harness.config.schema import Report
-from harness.errors import RunError
+from harness.config.paths import NOT_PART_OF_A_NAME, study_path
+from harness.config.schema import Report, Study
+from harness.errors import ConfigError, RunError, pick
 from harness.judge import custom_layers
 from harness.metrics import METRICS, is_refusal
 from harness.questions import read_testset, select
 from harness.records import LOST, Layer, Question, Response, Score, Verdict
-from harness.store import Run
+from harness.store import Run, chosen_runs
 from harness.studies.graders import human_grades
 from harness.systems import Provenance
 from harness.text import natural
 
 if TYPE_CHECKING:
-    from harness.analysis import MetricFacts, RunFacts, StudyTable
+    from harness.analysis import Analysis, MetricFacts, Options, Primary, RunFacts, StudyTable
 
 log = logging.getLogger(__name__)
+
+CLUSTERS = ("question", "document")
+"""The units that are resampled."""
 
 NOT_REPEATED = NOT_PART_OF_A_NAME - {"version"}
 """Overrides that say where or how much to run: a command made from a run leaves them out."""
@@ -45,6 +49,104 @@ class RunRows:
     grades: Mapping[tuple[str, str, int], int | None]
 
 
+@dataclass(frozen=True, slots=True)
+class LoadedStudy:
+    """The runs of a study that can be compared, their rows, and their analysis."""
+
+    judge: str
+    """The label of the judge chosen."""
+    runs: Sequence[Run]
+    rows: RunRows
+    analysis: "Analysis"
+
+
+def load_study(settings: Report, how: Composition) -> LoadedStudy:
+    """Return the study that the settings choose, read from its folder and analysed."""
+    from harness.analysis import analyse, judged_by_several
+
+    judge = settings.judge.label
+    runs = comparable(chosen_runs(study_path(settings), settings.runs))
+    for run in runs:
+        check_evaluated(run, judge, how)
+    rows = read_rows(runs, settings)
+    tables = study_tables(runs, rows, settings)
+    options = read_options(settings, runs, tables[judge])
+    analysis = judged_by_several(analyse(tables[judge], options), tables, options)
+    return LoadedStudy(judge, runs, rows, analysis)
+
+
+def read_options(settings: Report, runs: Sequence[Run], table: "StudyTable") -> "Options":
+    """Return the options of the analysis, each name checked."""
+    from harness.analysis import Options
+    from harness.analysis.changes import Design
+
+    if settings.baseline is not None:
+        pick({run.name: run for run in table.runs}, settings.baseline, "baseline")
+    if settings.factor is not None:
+        changes = Design(table.runs).changes.values()
+        factors = {change.factor: change for found in changes for change in found}
+        pick(factors, settings.factor, "factor")
+    return Options(
+        baseline=settings.baseline,
+        factor=settings.factor,
+        primary=confirmatory_tests(runs, table.runs, settings.study),
+        clusters=clusters(settings.cluster, table),
+    )
+
+
+def clusters(unit: str, table: "StudyTable") -> dict[str, str]:
+    """Return question id -> the document it is resampled with; empty if questions are the unit.
+
+    It is the document of the question's first evidence; a question without evidence has no entry.
+    """
+    pick(dict.fromkeys(CLUSTERS), unit, "cluster")
+    if unit == "question":
+        return {}
+    documents = {q.id: q.evidence[0].document for q in table.questions if q.evidence}
+    if not documents:
+        raise ConfigError(
+            "cluster=document: no question says which document its answer is in; "
+            "give 'evidence' in the test set"
+        )
+    if without := [question.id for question in table.questions if question.id not in documents]:
+        log.warning("cluster=document: without evidence, so alone: %s", ", ".join(without))
+    return documents
+
+
+def confirmatory_tests(
+    runs: Sequence[Run], facts: Sequence["RunFacts"], study: Study
+) -> tuple["Primary", ...]:
+    """Return the tests that were declared before all runs they compare were collected.
+
+    Other tests are exploratory. A test that a run has on record counts even if the study no
+    longer names it: a declaration cannot be withdrawn once the result is known.
+    """
+    from harness.analysis import Primary
+    from harness.analysis.changes import Design
+
+    records = {run.name: run.facts() for run in runs}
+    declared = {
+        name: [Primary(**test) for test in record["study"].get("primary", [])]
+        for name, record in records.items()
+    }
+    tests = [Primary(test.factor, test.metric) for test in study.primary]
+    tests += [test for recorded in declared.values() for test in recorded]
+    compared: dict[str, set[str]] = defaultdict(set)
+    for pair, change in Design(facts).contrasts if tests else ():
+        compared[change.factor] |= {facts[at].name for at in pair}
+    confirmatory = []
+    for test in dict.fromkeys(tests):
+        late = [n for n in records if n in compared[test.factor] and test not in declared[n]]
+        if late:
+            log.warning(
+                "%s of %s is exploratory: it was declared after %s was collected (%s)",
+                test.metric, test.factor, late[0], records[late[0]]["started"],
+            )  # fmt: skip
+        else:
+            confirmatory.append(test)
+    return tuple(confirmatory)
+
+
 def comparable(runs: Sequence[Run]) -> list[Run]:
     """Return the runs on the newest test set among them; a warning names those left out."""
     facts = {run: run.facts() for run in runs}
@@ -52,26 +154,17 @@ def comparable(runs: Sequence[Run]) -> list[Run]:
     current = facts[newest]["testset_fingerprint"]
     for run in runs:
         if facts[run]["testset_fingerprint"] != current:
-            log.warning(
-                "%s is left out: it was collected on another test set than %s",
-                run.name,
-                newest.name,
-            )
+            text = "%s is left out: it was collected on another test set than %s"
+            log.warning(text, run.name, newest.name)
     return [run for run in runs if facts[run]["testset_fingerprint"] == current]
 
 
-def study_tables(
-    runs: Sequence[Run], settings: Report, how: Composition
-) -> dict[str, "StudyTable"]:
+def study_tables(runs: Sequence[Run], rows: RunRows, settings: Report) -> dict[str, "StudyTable"]:
     """Return judge -> the study by this judge: the one chosen, then others on what they scored.
 
     Another judge that gave no label at all (a server that was down, a wrong name) is left out.
-    Raises RunError where the judge chosen has not scored a run.
     """
     chosen = settings.judge.label
-    for run in runs:
-        check_evaluated(run, chosen, how)
-    rows = read_rows(runs, settings)
     tables = {chosen: table_by(chosen, runs, rows, settings)}
     for judge in dict.fromkeys(judge for run in runs for judge in run.judges()):
         if judge == chosen:
@@ -106,8 +199,9 @@ def read_rows(runs: Sequence[Run], settings: Report) -> RunRows:
     """Return the rows of the runs, and people's grades of them."""
     from harness.analysis import gold_scores
 
-    questions = chosen_questions(runs, settings)
-    chosen = {question.id for question in questions}
+    carried = {q.id: q for run in runs for q in read_testset(run.path).questions}
+    chosen = {q.id for q in select(list(carried.values()), settings.questions, settings.limit)}
+    questions = [question for question in carried.values() if question.id in chosen]
     responses = {
         run.name: [row for row in run.responses() if row.question_id in chosen] for run in runs
     }
@@ -122,12 +216,6 @@ def read_rows(runs: Sequence[Run], settings: Report) -> RunRows:
     return RunRows(questions, responses, scores, verdicts, grades)
 
 
-def chosen_questions(runs: Sequence[Run], settings: Report) -> list[Question]:
-    """Return the questions that the runs carry, or the chosen ones among them."""
-    carried = {q.id: q for run in runs for q in read_testset(run.path).questions}
-    return select(list(carried.values()), settings.questions, settings.limit)
-
-
 def table_by(
     judge: str,
     runs: Sequence[Run],
@@ -140,11 +228,7 @@ def table_by(
 
     names = [run.name for run in runs]
     scores = {
-        name: [
-            row
-            for row in rows.scores[name]
-            if row.judge in (None, judge) and row.metric not in without
-        ]
+        name: [s for s in rows.scores[name] if s.judge in (None, judge) and s.metric not in without]
         for name in names
     }
     verdicts = {
