@@ -40,7 +40,7 @@ LEAST_SECONDS = 5.0
 """For an attempt, however fast the endpoint is otherwise."""
 RELOADING = 60.0
 """The same for a local server, which may unload the weights and load them again at any time."""
-START = 4
+START = 8
 """Requests in flight at first."""
 THROTTLED_PER_RETRY = 4
 """Being asked to slow down is not a fault, so it is accepted this many times as often."""
