@@ -14,20 +14,3 @@ from harness.judge.contract import Judge, JudgeAccuracy, OnDone, PlannedCall
 from harness.judge.overlap_judge import OverlapJudge
 
 JUDGES: dict[str, type[Judge]] = {"overlap": OverlapJudge, "chat": ChatJudge}
-
-__all__ = [
-    "CHECKS",
-    "JUDGES",
-    "Case",
-    "ChatJudge",
-    "Check",
-    "CustomCheck",
-    "Judge",
-    "JudgeAccuracy",
-    "OnDone",
-    "OverlapJudge",
-    "PlannedCall",
-    "checks_for",
-    "custom_layers",
-    "read_check",
-]

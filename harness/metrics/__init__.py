@@ -26,22 +26,6 @@ from harness.metrics.overall import COSTS
 from harness.metrics.refusals import is_refusal
 from harness.records import Layer, Status
 
-__all__ = [
-    "AXES",
-    "METRICS",
-    "OF_THE_RESPONSE",
-    "PRESETS",
-    "Metric",
-    "MetricValue",
-    "assemble",
-    "contradicted",
-    "custom_check_score",
-    "entailed",
-    "is_refusal",
-    "resolve",
-    "share",
-]
-
 METRICS: dict[str, Metric] = {
     "context_precision": Metric(retrieval.context_precision, Layer.RETRIEVAL),
     "context_recall": Metric(retrieval.context_recall, Layer.RETRIEVAL),

@@ -23,26 +23,3 @@ from harness.questions.testset import (
     read_testset,
     select,
 )
-
-__all__ = [
-    "CaptionGrade",
-    "FileRow",
-    "Gradebook",
-    "Subject",
-    "TestSet",
-    "check_evidence",
-    "check_places",
-    "current_grades",
-    "disputes",
-    "fingerprint",
-    "grade_by_text",
-    "is_of_edition",
-    "latest_grades",
-    "question_line",
-    "question_sha256",
-    "read_csv_rows",
-    "read_testset",
-    "response_sha256",
-    "select",
-    "subject_of",
-]

@@ -14,18 +14,3 @@ from harness.render.sections.metric_trust import suspects, wrong_captions
 from harness.render.sections.opening import StudyFacts
 from harness.render.terminal import terminal
 from harness.render.vocabulary import LANGUAGES, words
-
-__all__ = [
-    "LANGUAGES",
-    "Section",
-    "StudyFacts",
-    "csv_tables",
-    "csv_text",
-    "markdown",
-    "report_sections",
-    "sentence",
-    "suspects",
-    "terminal",
-    "words",
-    "wrong_captions",
-]

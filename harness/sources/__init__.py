@@ -12,19 +12,3 @@ CAPTIONERS: dict[str, type[Captioner]] = {
     "ocr": OcrCaptioner,
     "vision": VisionCaptioner,
 }
-
-__all__ = [
-    "CAPTIONERS",
-    "CONTENTS",
-    "Caption",
-    "Captioner",
-    "Document",
-    "Figure",
-    "Index",
-    "NoCaptioner",
-    "Passages",
-    "build_passages",
-    "corpus_hashes",
-    "named_files",
-    "read_corpus",
-]

@@ -17,19 +17,3 @@ GENERATORS: dict[str, type[Generator]] = {
 
 SEARCH_EMBEDDERS: dict[str, type[Embedder]] = {"recorded": RecordedEmbedder, **EMBEDDERS}
 """What can be configured under `embedder`: an embedding model, or its recorded vectors."""
-
-__all__ = [
-    "GENERATORS",
-    "SEARCH_EMBEDDERS",
-    "SYSTEMS",
-    "Answerer",
-    "Bench",
-    "Extractive",
-    "Found",
-    "IndexRecord",
-    "PassageReader",
-    "PromptTemplate",
-    "Provenance",
-    "Rag",
-    "System",
-]

@@ -6,5 +6,3 @@ on and how the runs were made, which the report stage gathers from the run folde
 
 from harness.render.html.html_page import html_page
 from harness.render.html.page_details import Details, RunRecord, ShownFigure
-
-__all__ = ["Details", "RunRecord", "ShownFigure", "html_page"]
