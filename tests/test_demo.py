@@ -15,6 +15,7 @@ from harness.questions import response_sha256
 from tests.conftest import ROOT, Command, Done, Study
 
 pytest.importorskip("rapidocr", reason="the demo's captions need the extra `ocr`")
+pytestmark = pytest.mark.slow
 
 QWEN = "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046"
 """The SHA-256 of the weights that were recorded."""

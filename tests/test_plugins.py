@@ -23,6 +23,8 @@ from harness.systems import GENERATORS, SEARCH_EMBEDDERS, PassageReader
 from tests.conftest import Command, Study
 from tests.fakes import CountingEmbedder
 
+pytestmark = pytest.mark.slow
+
 
 def reported(command: Command, study: Study, variants: list[str], *words: str) -> pd.DataFrame:
     """Run the whole study with these variants, and return the contrasts of its report."""

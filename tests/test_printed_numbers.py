@@ -30,6 +30,8 @@ from tests.printed.files import check_files
 from tests.printed.findings import check_finding
 from tests.printed.wide import Wide
 
+pytestmark = pytest.mark.slow
+
 SOURCES = {
     "Mean scores": "means",
     "Which metrics can be believed": "trust",

@@ -20,6 +20,8 @@ from harness.store import Run
 from harness.systems import Bench, System
 from tests.conftest import Command, Study
 
+pytestmark = pytest.mark.slow
+
 SHORT = ("variant=text_k4", "variant.top_k=1")
 """The first passage alone, quoted."""
 MUTE = ("variant=text_k4", "variant.top_k=2", "variant.chat.threshold=2")

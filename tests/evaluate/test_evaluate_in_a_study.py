@@ -10,6 +10,8 @@ from tests.conftest import Command, Done, Study
 from tests.stub_endpoint import Received, StubEndpoint
 from tests.written import asked_of, honest
 
+pytestmark = pytest.mark.slow
+
 RUN = "text_k4-captioner-none-chat-extractive-index.chunk_size-40"
 
 

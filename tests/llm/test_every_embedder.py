@@ -15,7 +15,12 @@ from tests.stub_endpoint import StubEndpoint
 TEXTS = ["燈塔高27公尺", "The lighthouse is 27 metres high.", "燈塔高27公尺", "霧日最多為四月", ""]
 
 
-@pytest.fixture(params=EMBEDDERS.values(), ids=list(EMBEDDERS))
+@pytest.fixture(
+    params=[
+        pytest.param(kind, id=name, marks=[pytest.mark.slow] if name == "e5" else [])
+        for name, kind in EMBEDDERS.items()
+    ]
+)
 def embedder(request: pytest.FixtureRequest) -> Iterator[Embedder]:
     """Each embedder, configured as Hydra does, with a stub where it needs a server."""
     with StubEndpoint() as stub:

@@ -124,6 +124,7 @@ def test_a_system_without_its_method_is_named() -> None:
 
 
 @pytest.mark.usefixtures("app")
+@pytest.mark.slow
 def test_an_application_from_configuration_to_report(
     command: Command,
     study: Study,
@@ -159,6 +160,7 @@ def test_an_application_from_configuration_to_report(
 
 
 @pytest.mark.usefixtures("app")
+@pytest.mark.slow
 def test_an_application_beside_rag_in_one_study(
     command: Command, study: Study, conf: Path, url: str
 ) -> None:
@@ -177,6 +179,7 @@ def test_an_application_beside_rag_in_one_study(
 
 
 @pytest.mark.usefixtures("app")
+@pytest.mark.slow
 def test_a_sweep_over_variants_of_two_systems(
     command: Command, study: Study, conf: Path, url: str
 ) -> None:
