@@ -82,3 +82,24 @@ def test_licences_are_named() -> None:
     assert "MIT License" in (ROOT / "LICENSE").read_text(encoding="utf-8")
     for folder in (ROOT / "testsets").iterdir():
         assert "Licence" in (folder / "SOURCE.md").read_text(encoding="utf-8")
+
+
+CONTRIBUTING = (ROOT / ".github/CONTRIBUTING.md").read_text(encoding="utf-8")
+
+
+def test_contributing_names_places_that_exist() -> None:
+    """Files of the page "where is ..." exist, and so do the functions and tables named in them."""
+    rows = [row.split("|") for row in CONTRIBUTING.splitlines() if row.startswith("| Where ")]
+    assert len(rows) >= 20
+
+    for row in rows:
+        place = row[2]
+        files = [ROOT / path for path in re.findall(r"`((?:harness|conf)/[\w./]+)`", place)]
+        assert files
+        assert all(file.exists() for file in files), place
+        texts = [file.read_text(encoding="utf-8") for file in files if file.is_file()]
+        for name in re.findall(r"`(\w+(?:\.\w+)?)`", place):
+            if name.endswith(".py") or name == "openai":
+                continue
+            found = name.rpartition(".")[2]
+            assert any(found in text for text in texts) or found in METRICS, name
