@@ -158,7 +158,8 @@ def test_a_killed_run_goes_on(study: Study) -> None:
             [sys.executable, "-m", "harness.collect", *words(stub.base_url, study)], cwd=ROOT
         )
 
-    with StubEndpoint(lambda received: Reply("echo", delay=0.3)) as stub:
+    turns = itertools.count()
+    with StubEndpoint(lambda received: Reply("echo", hang=next(turns) > 0)) as stub:
         process = start(stub)
         deadline = time.monotonic() + 60
         while len(stub.received) < 2 and time.monotonic() < deadline:
@@ -167,6 +168,7 @@ def test_a_killed_run_goes_on(study: Study) -> None:
         process.wait()
         assert not (study.run(RUN) / "run.json").exists()
 
+        stub.script = "echo"
         assert start(stub).wait(timeout=100) == 0
 
         asked_again = len(stub.received) - 3

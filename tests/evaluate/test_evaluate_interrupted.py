@@ -113,7 +113,7 @@ def test_faults_change_no_score(command: Command, study: Callable[[str], Path]) 
 
     with StubEndpoint(faulty) as stub:
         tried, whole = study("tried"), study("whole")
-        limits = ("judge.chat.timeout=2", "judge.chat.concurrency=2")
+        limits = ("judge.chat.timeout=5", "judge.chat.concurrency=2")
         assert command("evaluate", *words(tried, stub, *limits)).returncode == 0
         stub.script = in_good_faith
         command("evaluate", *words(whole, stub))
