@@ -9,7 +9,7 @@ from harness.config.paths import study_path, user_path
 from harness.config.schema import Evaluate
 from harness.evaluate.evaluation import EvaluationRequest, read_request, responses_to_score
 from harness.judge import ChatJudge, PlannedCall, checks_for
-from harness.llm import Calls, Price, Remote, Usual
+from harness.llm import Budget, Calls, Remote, Usual
 from harness.metrics import METRICS
 from harness.store import chosen_runs
 
@@ -134,30 +134,27 @@ def notes(settings: Evaluate, total: CallTotals) -> list[str]:
         )
     if isinstance(judge.embedder, Remote):
         lines.append("calls to the embedder are not counted")
-    lines.append(cost_estimate(total, settings.budget.prices.get(model), usual, model))
+    lines.append(cost_estimate(total, settings.budget, usual, model))
     lines.append(duration(total, usual, judge))
     return lines
 
 
-def cost_estimate(total: CallTotals, price: Price | None, usual: Usual | None, model: str) -> str:
+def cost_estimate(total: CallTotals, budget: Budget, usual: Usual | None, model: str) -> str:
     """Say what the calls to send would cost."""
+    price = budget.prices.get(model)
     if price is None:
         return f"cost: no price for {model} in conf/prices.yaml"
-    most = dollars(price, total.prompt_tokens, total.reply_tokens)
+    most = budget.cost({model: (total.prompt_tokens, total.reply_tokens)})
     if usual is None or usual.output_tokens is None:
         return (
             f"cost: at most {most:.2f} USD at {price.input:g}/{price.output:g} per million tokens"
         )
-    expected = dollars(price, total.prompt_tokens, round(usual.output_tokens * total.replies))
+    replies = round(usual.output_tokens * total.replies)
+    expected = budget.cost({model: (total.prompt_tokens, replies)})
     return (
         f"cost: about {expected:.2f} USD with replies of {usual.output_tokens:.0f} tokens (mean of "
         f"{usual.calls} cached calls); at most {most:.2f}"
     )
-
-
-def dollars(price: Price, read: int, written: int) -> float:
-    """Return the price of these numbers of tokens."""
-    return (read * price.input + written * price.output) / 1e6
 
 
 def duration(total: CallTotals, usual: Usual | None, judge: ChatJudge) -> str:
