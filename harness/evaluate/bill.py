@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from harness.config.command import WIDTH, wrapped
 from harness.config.paths import study_path, user_path
 from harness.config.schema import Evaluate
-from harness.evaluate.evaluation import EvaluationRequest, read_request, responses_to_score
+from harness.evaluate.evaluation import read_request, responses_to_score
 from harness.judge import ChatJudge, PlannedCall, checks_for
 from harness.llm import Budget, Calls, Remote, Usual
 from harness.metrics import METRICS
@@ -19,7 +19,8 @@ class CallTotals:
     """Totals over model calls, identical calls counted once."""
 
     calls: int
-    cached: int
+    to_send: int
+    """Those that the cache cannot answer."""
     prompt_tokens: int
     """Of the calls to send, an estimate on the high side."""
     reply_tokens: int
@@ -28,11 +29,6 @@ class CallTotals:
     """False where some calls depend on claims that are not extracted yet."""
     replies: int
     """To the calls to send: more than calls where one call returns several samples."""
-
-    @property
-    def to_send(self) -> int:
-        """Calls that the cache cannot answer."""
-        return self.calls - self.cached
 
 
 def print_bill(settings: Evaluate) -> None:
@@ -69,22 +65,18 @@ def estimate(settings: Evaluate) -> tuple[list[tuple[str, str, CallTotals]], Cal
     with closing(Calls(folder, "read")) as calls:
         cases = [row.case for row in answered]
         planned = settings.judge.planned_calls(cases, request.checks, calls, request.custom_checks)
+    checks_by_metric = {name: checks_for(METRICS[name].needs) for name in request.metrics}
+    checks_by_metric |= {check.name: (check.name,) for check in request.custom_checks}
     by_run: dict[str, list[PlannedCall]] = {run.name: [] for run in runs}
     for row, needed in zip(answered, planned, strict=True):
         by_run[row.run.name] += needed
     rows = [
         (run, metric, call_totals(one for one in found if one.check in checks))
         for run, found in by_run.items()
-        for metric, checks in checks_by_metric(request).items()
+        for metric, checks in checks_by_metric.items()
+        if checks
     ]
     return rows, call_totals(one for found in by_run.values() for one in found)
-
-
-def checks_by_metric(request: EvaluationRequest) -> dict[str, tuple[str, ...]]:
-    """Return metric -> its checks, for each metric that needs a judge."""
-    checks = {name: checks_for(METRICS[name].needs) for name in request.metrics}
-    checks |= {check.name: (check.name,) for check in request.custom_checks}
-    return {name: needed for name, needed in checks.items() if needed}
 
 
 def call_totals(planned: Iterable[PlannedCall]) -> CallTotals:
@@ -93,7 +85,7 @@ def call_totals(planned: Iterable[PlannedCall]) -> CallTotals:
     sent = [row for row in distinct if not row.known]
     return CallTotals(
         calls=len(distinct),
-        cached=len(distinct) - len(sent),
+        to_send=len(sent),
         prompt_tokens=sum(row.prompt_tokens for row in sent),
         reply_tokens=sum(row.reply_tokens for row in sent),
         exact=all(row.exact for row in distinct),
@@ -104,7 +96,8 @@ def call_totals(planned: Iterable[PlannedCall]) -> CallTotals:
 def columns(totals: CallTotals) -> list[str]:
     """Return totals as columns of the table; an upper bound is marked with `<=`."""
     bound = "" if totals.exact else "<="
-    counts = [f"{bound}{totals.calls:,}", f"{totals.cached:,}", f"{bound}{totals.to_send:,}"]
+    cached = totals.calls - totals.to_send
+    counts = [f"{bound}{totals.calls:,}", f"{cached:,}", f"{bound}{totals.to_send:,}"]
     if not totals.to_send:
         return [*counts, "0", "0"]
     return [*counts, f"<={totals.prompt_tokens:,}", f"<={totals.reply_tokens:,}"]
