@@ -132,7 +132,7 @@ def evaluate(settings: Evaluate, advance: Advance) -> Evaluation:
     request = read_request(settings.metrics)
     runs = chosen_runs(study_path(settings), settings.runs)
     identity = judge_identity(settings.judge, request)
-    check_same_judge(settings.judge, identity, runs, settings)
+    check_same_judge(identity, runs, settings)
     answers = {run: run.answers for run in runs}
     responses = {run: responses_to_score(run, settings) for run in runs}
     with closing(
@@ -271,9 +271,7 @@ def judge_identity(judge: Judge, request: EvaluationRequest) -> dict[str, Any]:
     return {**judge.identity(), **({"own": custom} if custom else {})}
 
 
-def check_same_judge(
-    judge: Judge, identity: Mapping[str, Any], runs: Sequence[Run], settings: Evaluate
-) -> None:
+def check_same_judge(identity: Mapping[str, Any], runs: Sequence[Run], settings: Evaluate) -> None:
     """Raise RunError where labels under one name would come from different settings.
 
     Every finished run of the study's folder counts, as a report compares all of them. With
@@ -281,30 +279,28 @@ def check_same_judge(
     all their questions.
     """
     for run in finished_runs(study_path(settings)):
-        change = change_since_labelled(run, judge.label, identity)
+        change = change_since_labelled(run, settings.judge.label, identity)
         if not change.settings:
             continue
         if settings.again and run in runs:
-            check_nothing_dropped(judge, run, change, settings)
+            check_nothing_dropped(run, change, settings)
             continue
         everywhere = "" if run in runs else " without runs="
         ways = [f"python -m harness.evaluate again=true{everywhere} replaces its labels"]
         if change.itself:
             ways.insert(0, "judge.name=<label> keeps both judges")
         raise RunError(
-            f"{run.name}: the judge '{judge.label}' labelled it under other settings ({change}): "
-            + ", ".join(ways)
+            f"{run.name}: the judge '{settings.judge.label}' labelled it under other settings "
+            f"({change}): {', '.join(ways)}"
         )
 
 
-def check_nothing_dropped(
-    judge: Judge, run: Run, change: IdentityChange, settings: Evaluate
-) -> None:
+def check_nothing_dropped(run: Run, change: IdentityChange, settings: Evaluate) -> None:
     """Raise RunError where labels of questions that are not chosen would be dropped."""
     chosen = {one.response.question_id for one in responses_to_score(run, settings)}
     lost = [
         verdict
-        for verdict in run.verdicts(judge.label)
+        for verdict in run.verdicts(settings.judge.label)
         if verdict.question_id not in chosen and not change.keeps(verdict.check)
     ]
     if lost:

@@ -119,7 +119,7 @@ def examine(judge: ChatJudge, calls: Calls) -> Iterator[Diagnosis]:
         )
     for one in measured:
         yield from accuracy(replace(judge, language=one), calls)
-    yield steady(judge, measured[0], calls)
+    yield steady(replace(judge, language=measured[0]), calls)
 
 
 def reachable(chat: Chat, calls: Calls) -> Diagnosis:
@@ -271,10 +271,9 @@ def _level(low: float, missing: float, result: str) -> tuple[Level, str, str]:
     return Level.FIT, result, ""
 
 
-def steady(judge: ChatJudge, language: str, calls: Calls) -> Diagnosis:
+def steady(judge: ChatJudge, calls: Calls) -> Diagnosis:
     """Ask a few questions twice: does the model repeat its answers?"""
-    judge = replace(judge, language=language)
-    requests = [judge.request_for(job).request for job, _ in labelled(language)[:ASKED_TWICE]]
+    requests = [judge.request_for(job).request for job, _ in labelled(judge.language)[:ASKED_TWICE]]
     rounds = [judge.chat.complete_all(requests, calls) for _ in range(2)]
     texts = [[getattr(reply, "text", None) for reply in replies] for replies in rounds]
     if all(text is None for round_ in texts for text in round_):
