@@ -15,10 +15,10 @@ from tests.stub_endpoint import Received, Reply, StubEndpoint
 Script = Callable[[Received], "str | Reply"]
 WORDS = {Label.ENTAILED: "entailed", Label.CONTRADICTED: "contradicted", Label.UNKNOWN: "unknown"}
 KNOWN = {
-    (row.job.text, claim): WORDS[Label(label)]
+    (job.text, claim): WORDS[Label(label)]
     for language in labelled_languages()
-    for row in labelled(language)
-    for claim, label in zip(row.job.items, row.labels, strict=True)
+    for job, labels in labelled(language)
+    for claim, label in zip(job.items, labels, strict=True)
 }
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from harness.config.command import WIDTH, wrapped
 from harness.config.paths import study_path, user_path
 from harness.config.schema import Evaluate
-from harness.evaluate.evaluation import EvaluationRequest, read_request, responses_to_score
+from harness.evaluate.evaluation import read_request, responses_to_score
 from harness.judge import ChatJudge, PlannedCall, checks_for
-from harness.llm import Calls, Price, Remote, Usual
+from harness.llm import Budget, Calls, Remote, Usual
 from harness.metrics import METRICS
 from harness.store import chosen_runs
 
@@ -19,7 +19,8 @@ class CallTotals:
     """Totals over model calls, identical calls counted once."""
 
     calls: int
-    cached: int
+    to_send: int
+    """Those that the cache cannot answer."""
     prompt_tokens: int
     """Of the calls to send, an estimate on the high side."""
     reply_tokens: int
@@ -28,11 +29,6 @@ class CallTotals:
     """False where some calls depend on claims that are not extracted yet."""
     replies: int
     """To the calls to send: more than calls where one call returns several samples."""
-
-    @property
-    def to_send(self) -> int:
-        """Calls that the cache cannot answer."""
-        return self.calls - self.cached
 
 
 def print_bill(settings: Evaluate) -> None:
@@ -69,22 +65,18 @@ def estimate(settings: Evaluate) -> tuple[list[tuple[str, str, CallTotals]], Cal
     with closing(Calls(folder, "read")) as calls:
         cases = [row.case for row in answered]
         planned = settings.judge.planned_calls(cases, request.checks, calls, request.custom_checks)
+    checks_by_metric = {name: checks_for(METRICS[name].needs) for name in request.metrics}
+    checks_by_metric |= {check.name: (check.name,) for check in request.custom_checks}
     by_run: dict[str, list[PlannedCall]] = {run.name: [] for run in runs}
     for row, needed in zip(answered, planned, strict=True):
         by_run[row.run.name] += needed
     rows = [
         (run, metric, call_totals(one for one in found if one.check in checks))
         for run, found in by_run.items()
-        for metric, checks in checks_by_metric(request).items()
+        for metric, checks in checks_by_metric.items()
+        if checks
     ]
     return rows, call_totals(one for found in by_run.values() for one in found)
-
-
-def checks_by_metric(request: EvaluationRequest) -> dict[str, tuple[str, ...]]:
-    """Return metric -> its checks, for each metric that needs a judge."""
-    checks = {name: checks_for(METRICS[name].needs) for name in request.metrics}
-    checks |= {check.name: (check.name,) for check in request.custom_checks}
-    return {name: needed for name, needed in checks.items() if needed}
 
 
 def call_totals(planned: Iterable[PlannedCall]) -> CallTotals:
@@ -93,7 +85,7 @@ def call_totals(planned: Iterable[PlannedCall]) -> CallTotals:
     sent = [row for row in distinct if not row.known]
     return CallTotals(
         calls=len(distinct),
-        cached=len(distinct) - len(sent),
+        to_send=len(sent),
         prompt_tokens=sum(row.prompt_tokens for row in sent),
         reply_tokens=sum(row.reply_tokens for row in sent),
         exact=all(row.exact for row in distinct),
@@ -104,7 +96,8 @@ def call_totals(planned: Iterable[PlannedCall]) -> CallTotals:
 def columns(totals: CallTotals) -> list[str]:
     """Return totals as columns of the table; an upper bound is marked with `<=`."""
     bound = "" if totals.exact else "<="
-    counts = [f"{bound}{totals.calls:,}", f"{totals.cached:,}", f"{bound}{totals.to_send:,}"]
+    cached = totals.calls - totals.to_send
+    counts = [f"{bound}{totals.calls:,}", f"{cached:,}", f"{bound}{totals.to_send:,}"]
     if not totals.to_send:
         return [*counts, "0", "0"]
     return [*counts, f"<={totals.prompt_tokens:,}", f"<={totals.reply_tokens:,}"]
@@ -134,30 +127,27 @@ def notes(settings: Evaluate, total: CallTotals) -> list[str]:
         )
     if isinstance(judge.embedder, Remote):
         lines.append("calls to the embedder are not counted")
-    lines.append(cost_estimate(total, settings.budget.prices.get(model), usual, model))
+    lines.append(cost_estimate(total, settings.budget, usual, model))
     lines.append(duration(total, usual, judge))
     return lines
 
 
-def cost_estimate(total: CallTotals, price: Price | None, usual: Usual | None, model: str) -> str:
+def cost_estimate(total: CallTotals, budget: Budget, usual: Usual | None, model: str) -> str:
     """Say what the calls to send would cost."""
+    price = budget.prices.get(model)
     if price is None:
         return f"cost: no price for {model} in conf/prices.yaml"
-    most = dollars(price, total.prompt_tokens, total.reply_tokens)
+    most = budget.cost({model: (total.prompt_tokens, total.reply_tokens)})
     if usual is None or usual.output_tokens is None:
         return (
             f"cost: at most {most:.2f} USD at {price.input:g}/{price.output:g} per million tokens"
         )
-    expected = dollars(price, total.prompt_tokens, round(usual.output_tokens * total.replies))
+    replies = round(usual.output_tokens * total.replies)
+    expected = budget.cost({model: (total.prompt_tokens, replies)})
     return (
         f"cost: about {expected:.2f} USD with replies of {usual.output_tokens:.0f} tokens (mean of "
         f"{usual.calls} cached calls); at most {most:.2f}"
     )
-
-
-def dollars(price: Price, read: int, written: int) -> float:
-    """Return the price of these numbers of tokens."""
-    return (read * price.input + written * price.output) / 1e6
 
 
 def duration(total: CallTotals, usual: Usual | None, judge: ChatJudge) -> str:

@@ -16,6 +16,7 @@ from harness.errors import ConfigError, RunError, unknown
 from harness.evaluate.merge import (
     CellKey,
     IdentityChange,
+    Scorer,
     change_since_labelled,
     rows_by_response,
     write_evaluation,
@@ -117,17 +118,6 @@ def responses_to_score(run: Run, settings: Evaluate) -> list[RunResponse]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class RunVerdicts:
-    """A judge's verdicts on the responses of one run."""
-
-    run: Run
-    responses: Sequence[RunResponse]
-    answers: str
-    """`run.answers` when the judge was asked."""
-    verdicts: Sequence[Verdict]
-
-
 def evaluate(settings: Evaluate, advance: Advance) -> Evaluation:
     """Write verdicts and scores of every run chosen; return the outcome and the calls it took.
 
@@ -142,17 +132,23 @@ def evaluate(settings: Evaluate, advance: Advance) -> Evaluation:
     request = read_request(settings.metrics)
     runs = chosen_runs(study_path(settings), settings.runs)
     identity = judge_identity(settings.judge, request)
-    check_same_judge(settings.judge, identity, runs, settings)
+    check_same_judge(identity, runs, settings)
+    answers = {run: run.answers for run in runs}
+    responses = {run: responses_to_score(run, settings) for run in runs}
     with closing(
         Calls(user_path(settings.root) / ".cache", settings.cache, settings.budget)
     ) as calls:
-        results = ask_judge(runs, request, settings, calls, advance)
+        found = ask_judge(responses, request, settings.judge, calls, advance)
     log_entry = evaluation_record(settings.judge, request, runs, calls)
     outcomes = {}
-    for result in results:
-        outcomes[result.run.name] = write_run(result, request, identity, settings)
-        result.run.log_evaluation(log_entry)
-    verdicts = list(chain.from_iterable(result.verdicts for result in results))
+    for run in runs:
+        score = cache(partial(scores_of, responses[run], request, settings.judge))
+        cut = cut_cells(responses[run], request)
+        outcomes[run.name] = write_run(
+            run, found[run], identity, settings, score, answers[run], cut
+        )
+        run.log_evaluation(log_entry)
+    verdicts = list(chain.from_iterable(found.values()))
     return Evaluation(
         runs=outcomes,
         calls=calls,
@@ -163,46 +159,45 @@ def evaluate(settings: Evaluate, advance: Advance) -> Evaluation:
 
 
 def ask_judge(
-    runs: Sequence[Run],
+    responses: Mapping[Run, Sequence[RunResponse]],
     request: EvaluationRequest,
-    settings: Evaluate,
+    judge: Judge,
     calls: Calls,
     advance: Advance,
-) -> list[RunVerdicts]:
+) -> dict[Run, list[Verdict]]:
     """Return the judge's verdicts on the chosen responses of each run."""
-    answers = {run: run.answers for run in runs}
-    responses = {run: responses_to_score(run, settings) for run in runs}
     answered = [row for rows in responses.values() for row in rows if not row.failed]
-    labels = settings.judge.judge(
-        [row.case for row in answered], request.checks, calls, advance, request.custom_checks
-    )
-    verdicts: dict[Run, list[Verdict]] = {run: [] for run in runs}
+    cases = [row.case for row in answered]
+    labels = judge.judge(cases, request.checks, calls, advance, request.custom_checks)
+    verdicts: dict[Run, list[Verdict]] = {run: [] for run in responses}
     for row, found in zip(answered, labels, strict=True):
         verdicts[row.run] += found
-    return [RunVerdicts(run, responses[run], answers[run], verdicts[run]) for run in runs]
+    return verdicts
 
 
 def write_run(
-    result: RunVerdicts,
-    request: EvaluationRequest,
+    run: Run,
+    verdicts: Sequence[Verdict],
     identity: Mapping[str, Any],
     settings: Evaluate,
+    score: Scorer,
+    answers: str,
+    cut: set[CellKey],
 ) -> RunOutcome:
     """Merge new verdicts into a run's tables, with the scores that follow; return the outcome."""
-    run, judge = result.run, settings.judge
-    score = cache(partial(scores_of, result.responses, request, judge))
-    losses = losses_by_replacement(run, judge, identity, result.verdicts)
+    judge = settings.judge
+    losses = losses_by_replacement(run, judge, identity, verdicts)
     most = settings.most_unread * len(losses)
     unchanged = settings.again and sum(error is not None for error in losses) > most
     dropped = 0
     if not unchanged:
         dropped = write_evaluation(
-            run, judge.label, identity, result.verdicts, score, result.answers, settings.again
+            run, judge.label, identity, verdicts, score, answers, settings.again
         )
     return RunOutcome(
         scores=run.scores(judge.label),
-        new_scores=score(tuple(result.verdicts)),
-        cut=cut_cells(result.responses, request),
+        new_scores=score(tuple(verdicts)),
+        cut=cut,
         unchanged=unchanged,
         failed=unchanged and sum(error in FAILED for error in losses) > most,
         dropped=dropped,
@@ -232,39 +227,31 @@ def scores_of(
     judge: Judge,
     verdicts: Sequence[Verdict],
 ) -> list[Score]:
-    """Return the scores of a run's responses by one judge's verdicts on them."""
+    """Return a row for each response and metric: a value, or NA with its reason."""
     by_response = rows_by_response(verdicts)
+    not_answered = MetricValue(None, None, Status.NOT_ANSWERED)
     scores = []
     for one in responses:
-        checks = by_response.get((one.response.question_id, one.response.repeat), {})
-        scores += score_response(one, list(chain.from_iterable(checks.values())), request, judge)
+        place = one.response.question_id, one.response.repeat
+        rows = by_response.get(place, {})
+        evidence = assemble(one.response, one.question, chain.from_iterable(rows.values()))
+        found = [(name, METRICS[name].score(evidence)) for name in request.metrics]
+        found += [
+            (name, not_answered if one.failed else custom_check_score(rows.get(name, ())))
+            for name in (check.name for check in request.custom_checks)
+        ]
+        scores += [
+            Score(
+                *place,
+                metric=name,
+                value=score.value,
+                units=score.units,
+                status=score.status,
+                judge=None if name in METRICS and not METRICS[name].needs_judge else judge.label,
+            )
+            for name, score in found
+        ]
     return scores
-
-
-def score_response(
-    one: RunResponse, verdicts: Sequence[Verdict], request: EvaluationRequest, judge: Judge
-) -> list[Score]:
-    """Return a row for each metric: a value, or NA with its reason."""
-    evidence = assemble(one.response, one.question, verdicts)
-    scores = [
-        (name, METRICS[name].score(evidence), METRICS[name].needs_judge) for name in request.metrics
-    ]
-    for check in request.custom_checks:
-        rows = [verdict for verdict in verdicts if verdict.check == check.name]
-        not_answered = MetricValue(None, None, Status.NOT_ANSWERED)
-        scores.append((check.name, not_answered if one.failed else custom_check_score(rows), True))
-    return [
-        Score(
-            question_id=one.response.question_id,
-            repeat=one.response.repeat,
-            metric=name,
-            value=score.value,
-            units=score.units,
-            status=score.status,
-            judge=judge.label if needs_judge else None,
-        )
-        for name, score, needs_judge in scores
-    ]
 
 
 def cut_cells(responses: Iterable[RunResponse], request: EvaluationRequest) -> set[CellKey]:
@@ -284,9 +271,7 @@ def judge_identity(judge: Judge, request: EvaluationRequest) -> dict[str, Any]:
     return {**judge.identity(), **({"own": custom} if custom else {})}
 
 
-def check_same_judge(
-    judge: Judge, identity: Mapping[str, Any], runs: Sequence[Run], settings: Evaluate
-) -> None:
+def check_same_judge(identity: Mapping[str, Any], runs: Sequence[Run], settings: Evaluate) -> None:
     """Raise RunError where labels under one name would come from different settings.
 
     Every finished run of the study's folder counts, as a report compares all of them. With
@@ -294,30 +279,28 @@ def check_same_judge(
     all their questions.
     """
     for run in finished_runs(study_path(settings)):
-        change = change_since_labelled(run, judge.label, identity)
+        change = change_since_labelled(run, settings.judge.label, identity)
         if not change.settings:
             continue
         if settings.again and run in runs:
-            check_nothing_dropped(judge, run, change, settings)
+            check_nothing_dropped(run, change, settings)
             continue
         everywhere = "" if run in runs else " without runs="
         ways = [f"python -m harness.evaluate again=true{everywhere} replaces its labels"]
         if change.itself:
             ways.insert(0, "judge.name=<label> keeps both judges")
         raise RunError(
-            f"{run.name}: the judge '{judge.label}' labelled it under other settings ({change}): "
-            + ", ".join(ways)
+            f"{run.name}: the judge '{settings.judge.label}' labelled it under other settings "
+            f"({change}): {', '.join(ways)}"
         )
 
 
-def check_nothing_dropped(
-    judge: Judge, run: Run, change: IdentityChange, settings: Evaluate
-) -> None:
+def check_nothing_dropped(run: Run, change: IdentityChange, settings: Evaluate) -> None:
     """Raise RunError where labels of questions that are not chosen would be dropped."""
     chosen = {one.response.question_id for one in responses_to_score(run, settings)}
     lost = [
         verdict
-        for verdict in run.verdicts(judge.label)
+        for verdict in run.verdicts(settings.judge.label)
         if verdict.question_id not in chosen and not change.keeps(verdict.check)
     ]
     if lost:

@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -54,7 +54,9 @@ def write_evaluation(
 ) -> int:
     """Write one judge's verdicts and scores beside those of other judges.
 
-    Nothing is written where nothing changes.
+    Its rows on other questions, checks and metrics are kept, and so are labels that the judge
+    gave before and failed to give this time (`merge_verdicts`). Nothing is written where nothing
+    changes.
 
     Args:
         run: The run that was judged.
@@ -80,74 +82,44 @@ def write_evaluation(
         change = change_since_labelled(run, judge, identity)
         if change.settings and not again:
             raise RunError(f"{run.path}: '{judge}' labelled it under other settings: {change}")
-        before = RunLabels(run.verdicts(), run.scores(), run.judges())
-        after, dropped = before.merge(judge, as_json(identity), change, verdicts, scores)
-        if after != before:
-            run.write_evaluation(after.verdicts, after.scores, after.judges)
-    return dropped
-
-
-@dataclass(frozen=True, slots=True)
-class RunLabels:
-    """The labels and scores of a run, judge by judge."""
-
-    verdicts: Sequence[Verdict]
-    scores: Sequence[Score]
-    judges: Mapping[str, Any]
-    """Label in the judge column -> everything that shaped its labels."""
-
-    def merge(
-        self,
-        judge: str,
-        identity: Mapping[str, Any],
-        change: "IdentityChange",
-        verdicts: Sequence[Verdict],
-        scores: Sequence[Score] | Scorer,
-    ) -> tuple["RunLabels", int]:
-        """Return this with one judge's new rows, and the number of its labels dropped for them.
-
-        Its rows on other questions, checks and metrics are kept, and so are labels that the judge
-        gave before and failed to give this time (`merge_verdicts`).
-
-        Args:
-            judge: Its label.
-            identity: As JSON values; of custom checks those asked now.
-            change: How that differs from when it last labelled the run.
-            verdicts: Its new rows.
-            scores: The new scores, or a function that computes them from the merged verdicts.
-        """
+        before = run.verdicts(), run.scores(), run.judges()
+        judges = {**before[2], judge: _merged_identity(before[2], judge, identity, change)}
         asked = {_check_key(verdict) for verdict in verdicts}
-        earlier = [verdict for verdict in self.verdicts if verdict.judge == judge]
-        unasked = [verdict for verdict in earlier if _check_key(verdict) not in asked]
-        kept = [verdict for verdict in unasked if change.keeps(verdict.check)]
-        merged = merge_verdicts([row for row in earlier if change.keeps(row.check)], verdicts)
+        unasked = [row for row in before[0] if row.judge == judge and _check_key(row) not in asked]
+        kept = [row for row in unasked if change.keeps(row.check)]
+        valid = [row for row in before[0] if row.judge == judge and change.keeps(row.check)]
+        merged = merge_verdicts(valid, verdicts)
         new_scores = scores(tuple(merged)) if callable(scores) else scores
         cells = {cell_key(score) for score in new_scores}
-        kept_scores = [
-            score
-            for score in self.scores
-            if score.judge in (None, judge)
-            and (score.judge is None or change.keeps(score.metric))
-            and cell_key(score) not in cells
-        ]
-        judges = {**self.judges, judge: self._merged_identity(judge, identity, change)}
-        their_verdicts = [verdict for verdict in self.verdicts if verdict.judge != judge]
-        their_scores = [score for score in self.scores if score.judge not in (None, judge)]
-        after = RunLabels(
-            _in_order([*their_verdicts, *kept, *merged], judges),
-            _in_order([*their_scores, *kept_scores, *new_scores], judges),
+        after = (
+            _in_order([*(row for row in before[0] if row.judge != judge), *kept, *merged], judges),
+            _in_order([*_kept_scores(before[1], judge, cells, change), *new_scores], judges),
             judges,
         )
-        return after, len(unasked) - len(kept)
+        if after != before:
+            run.write_evaluation(*after)
+    return len(unasked) - len(kept)
 
-    def _merged_identity(
-        self, judge: str, identity: Mapping[str, Any], change: "IdentityChange"
-    ) -> dict[str, Any]:
-        """Return the identity, with the custom checks whose labels the judge keeps."""
-        custom = identity.get("own", {})
-        if not change.itself:
-            custom = {**self.judges.get(judge, {}).get("own", {}), **custom}
-        return {**identity, **({"own": custom} if custom else {})}
+
+def _kept_scores(
+    scores: Iterable[Score], judge: str, cells: Collection[CellKey], change: "IdentityChange"
+) -> Iterator[Score]:
+    """Yield the scores of other judges, and those still valid in cells that are not scored now."""
+    for score in scores:
+        if score.judge not in (None, judge) or (
+            cell_key(score) not in cells and (score.judge is None or change.keeps(score.metric))
+        ):
+            yield score
+
+
+def _merged_identity(
+    judges: Mapping[str, Any], judge: str, identity: Mapping[str, Any], change: "IdentityChange"
+) -> dict[str, Any]:
+    """Return the identity as JSON values, with the custom checks whose labels the judge keeps."""
+    now = as_json(identity)
+    kept = {} if change.itself else judges.get(judge, {}).get("own", {})
+    custom = {**kept, **now.get("own", {})}
+    return {**now, **({"own": custom} if custom else {})}
 
 
 def _in_order(rows: Iterable[T], judges: Iterable[str]) -> list[T]:

@@ -95,15 +95,10 @@ def call_counts(calls: Calls) -> Iterator[str]:
     if calls.asked or calls.remembered:
         read = sum(tokens[0] for tokens in calls.tokens.values())
         written = sum(tokens[1] for tokens in calls.tokens.values())
-        spent = f" ({calls.sent} requests, {read:,} + {written:,} tokens{cost(calls)})"
+        priced = calls.tokens and calls.tokens.keys() <= calls.budget.prices.keys()
+        cost = f", {calls.budget.cost(calls.tokens):.2f} USD" if priced else ""
+        spent = f" ({calls.sent} requests, {read:,} + {written:,} tokens{cost})"
         yield f"calls: {calls.asked} asked{spent if calls.asked else ''}, {calls.remembered} cached"
-
-
-def cost(calls: Calls) -> str:
-    """Return what the calls cost, with a comma in front; empty where a price is not known."""
-    if not calls.tokens or set(calls.tokens) - set(calls.budget.prices):
-        return ""
-    return f", {calls.budget.cost(calls.tokens):.2f} USD"
 
 
 def repair_counts(calls: Calls) -> Iterator[str]:

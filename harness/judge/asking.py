@@ -57,7 +57,10 @@ def ask_until_read(
     A failure of the endpoint is final: the endpoint has retried it already.
     """
     found: dict[int, JobAnswer | _Trouble] = {}
-    order = sorted(range(len(requests)), key=lambda index: _words(requests[index].request))
+    order = sorted(
+        range(len(requests)),
+        key=lambda index: [turn.content for turn in requests[index].request.messages],
+    )
     sent = [(index, requests[index].request) for index in order]
     repaired: set[int] = set()
 
@@ -84,10 +87,6 @@ def ask_until_read(
         calls.repairs["replies"] += len(repaired)
     results = (found[index] for index in range(len(requests)))
     return [result.answer if isinstance(result, _Trouble) else result for result in results]
-
-
-def _words(request: Request) -> list[str]:
-    return [message.content for message in request.messages]
 
 
 def status_of(error: EndpointError) -> Status:

@@ -1,7 +1,7 @@
 """A language model as judge, behind any chat endpoint: its questions, replies and planned calls."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -34,7 +34,7 @@ from harness.llm import (
     Role,
     estimate_tokens,
 )
-from harness.records import Floats, Label, Status
+from harness.records import Label, Status
 from harness.text import HAN, KANA, claim_key
 
 LABELS: Mapping[CheckKind, Mapping[str, int]] = {
@@ -143,15 +143,16 @@ class ChatJudge(Judge):
         return self.strictness
 
     @property
-    def batches(self) -> bool:
-        return self.batch_passages
-
-    @property
     def _warmth(self) -> float:
         return WARMTH if self.samples > 1 else 0.0
 
     def identity(self) -> dict[str, object]:
         code = language(self.language)
+        if isinstance(self.embedder, RecordedEmbedder):
+            raise ConfigError(
+                "judge.embedder cannot be recorded: a recording holds no vectors of the judge's "
+                "questions; choose embedder@judge.embedder=e5 or openai"
+            )
         names = [*CheckKind, "repair"]
         return {
             "judge": "chat",
@@ -163,20 +164,9 @@ class ChatJudge(Judge):
             "batch_passages": self.batch_passages,
             "reply_tokens": self.reply_tokens,
             "chat": self.chat.identity(),
-            "embedder": self._embedder_identity(),
+            # Without the processor, which changes a similarity by 0.0001.
+            "embedder": {k: v for k, v in self.embedder.identity().items() if k != "processor"},
         }
-
-    def _embedder_identity(self) -> dict[str, object]:
-        """Return that of the embedder without the processor, which changes a similarity by 0.0001.
-
-        Raises ConfigError for a recording: it has no vectors of a judge's questions.
-        """
-        if isinstance(self.embedder, RecordedEmbedder):
-            raise ConfigError(
-                "judge.embedder cannot be recorded: a recording holds no vectors of the judge's "
-                "questions; choose embedder@judge.embedder=e5 or openai"
-            )
-        return {k: v for k, v in self.embedder.identity().items() if k != "processor"}
 
     def planned_calls(
         self,
@@ -212,7 +202,11 @@ class ChatJudge(Judge):
             rests_on = plans.get((index, wanted[name].claims or ""))
             exact = not isinstance(rests_on, tuple) or rests_on[0] in known_claims
             jobs = [job for job in (plan if isinstance(plan, tuple) else ()) if job in requests]
-            for samples in _calls(jobs, self.chat.samples_at_once):
+            groups: dict[Job, list[Job]] = {}
+            for job in jobs:  # samples of one prompt are one call where the model can
+                prompted = replace(job, sample=0) if self.chat.samples_at_once else job
+                groups.setdefault(prompted, []).append(job)
+            for samples in groups.values():
                 missing = [job for job in samples if not (exact and keys[job] in known)]
                 request = requests[samples[0]]
                 rows[index].append(
@@ -249,10 +243,12 @@ class ChatJudge(Judge):
         code = language(self.language)
         wording = prompt_for(code, job)
         form = schema(job)
+        claims = job.kind is CheckKind.CLAIMS
+        room = 2 * estimate_tokens(job.text) if claims else TOKENS_A_LABEL * job.labels
         request = Request(
             messages=wording.messages(inputs(job)),
             schema=form,
-            max_tokens=max(self.reply_tokens, _room(job)),
+            max_tokens=max(self.reply_tokens, room),
             sample=job.sample,
             least_temperature=self._warmth if job.kind is CheckKind.REVERSE_QUESTION else 0.0,
         )
@@ -271,16 +267,16 @@ class ChatJudge(Judge):
         self, jobs: Sequence[Job], answers: Sequence[JobAnswer], calls: Calls
     ) -> list[JobAnswer]:
         """Return the answers, each reverse question with its cosine to the question asked."""
+        compared = list(answers)
         places = [
             place
             for place, (job, answer) in enumerate(zip(jobs, answers, strict=True))
             if job.kind is CheckKind.REVERSE_QUESTION and answer.texts
         ]
         if not places:
-            return list(answers)
+            return compared
         texts = [jobs[place].question for place in places]
         texts += [answers[place].texts[0] for place in places]
-        compared = list(answers)
         try:
             vectors = self.embedder.embed(texts, Role.QUERY, calls)
         except EndpointError as error:
@@ -288,12 +284,14 @@ class ChatJudge(Judge):
                 lost = replace(answers[place], error=status_of(error), reasons=(), note=str(error))
                 compared[place] = lost
             return compared
-        cosines = _cosines(vectors[: len(places)], vectors[len(places) :])
-        for place, cosine in zip(places, cosines, strict=True):
+        asked, given = np.split(vectors, 2)
+        lengths = np.linalg.norm(asked, axis=1) * np.linalg.norm(given, axis=1)
+        products = (asked * given).sum(axis=1)
+        for place, product, length in zip(places, products, lengths, strict=True):
             compared[place] = (
-                replace(answers[place], error=Status.ZERO_VECTOR)
-                if np.isnan(cosine)
-                else replace(answers[place], similarity=float(cosine))
+                replace(answers[place], similarity=float(product / length))
+                if length > 0
+                else replace(answers[place], error=Status.ZERO_VECTOR)
             )
         return compared
 
@@ -374,27 +372,3 @@ def _script(text: str) -> str | None:
     if han >= 4 and han * 4 >= latin:
         return "han"
     return "latin" if latin >= 12 and not han else None
-
-
-def _calls(jobs: Iterable[Job], samples_at_once: bool) -> list[list[Job]]:
-    """Return the jobs of each call: samples of one prompt are one call where the model can."""
-    calls: dict[Job, list[Job]] = {}
-    for job in jobs:
-        calls.setdefault(replace(job, sample=0) if samples_at_once else job, []).append(job)
-    return list(calls.values())
-
-
-def _room(job: Job) -> int:
-    """Return the number of tokens that a reply may need."""
-    if job.kind is CheckKind.CLAIMS:
-        return 2 * estimate_tokens(job.text)
-    return TOKENS_A_LABEL * job.labels
-
-
-def _cosines(left: Floats, right: Floats) -> Floats:
-    """Return the cosine of each pair of rows; nan where a vector is zero."""
-    lengths = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
-    products = (left * right).sum(axis=1)
-    cosines: Floats = np.full(len(left), np.nan)
-    np.divide(products, lengths, out=cosines, where=lengths > 0)
-    return cosines

@@ -107,6 +107,9 @@ class JudgeAccuracy:
 class Judge:
     """A judge. A subclass gives `label`, `identity` and `answer`; the rest follows."""
 
+    batch_passages = False
+    """Whether all passages of a question are judged for usefulness in one call."""
+
     @property
     def label(self) -> str:
         """The text of the judge column."""
@@ -121,11 +124,6 @@ class Judge:
     def samples(self) -> int:
         """Number of reverse questions for each response."""
         return 1
-
-    @property
-    def batches(self) -> bool:
-        """Whether all passages of a question are judged for usefulness in one call."""
-        return False
 
     def identity(self) -> dict[str, object]:
         """Return everything that can change a label, as JSON values."""
@@ -195,7 +193,9 @@ class Judge:
             claims = plans.get((index, check.claims or ""))
             if isinstance(claims, tuple):
                 claims = found[claims[0]]
-            plans[index, check.name] = jobs_for(check, case, claims, self.samples, self.batches)
+            plans[index, check.name] = jobs_for(
+                check, case, claims, self.samples, self.batch_passages
+            )
 
     def _answer(
         self,
@@ -239,12 +239,9 @@ def jobs_for(
     if known := _nothing_to_ask(check, case, claims):
         return known
     texts = check.texts(case)
-    if check.kind is CheckKind.CLAIMS:
-        return (Job(check.kind, case.question, texts[0]),)
-    if check.kind is CheckKind.REVERSE_QUESTION:
-        return tuple(
-            Job(check.kind, case.question, texts[0], sample=sample) for sample in range(samples)
-        )
+    if check.kind in (CheckKind.CLAIMS, CheckKind.REVERSE_QUESTION):
+        times = samples if check.kind is CheckKind.REVERSE_QUESTION else 1
+        return tuple(Job(check.kind, case.question, texts[0], sample=n) for n in range(times))
     if check.kind is CheckKind.USEFULNESS:
         groups = [texts] if batch else [(text,) for text in texts]
         return tuple(
@@ -290,13 +287,11 @@ def _nothing_to_ask(check: Check, case: Case, claims: JobAnswer | None) -> JobAn
 def answer_without_judge(job: Job) -> JobAnswer | None:
     """Return the answer where it is known without asking: an empty text supports no claim."""
     if job.kind is CheckKind.ENTAILMENT and not job.text.strip():
-        return _nothing_in(job, "the text is empty")
-    if job.kind is CheckKind.USEFULNESS and not any(item.strip() for item in job.items):
-        return _nothing_in(job, "the passage is empty")
-    return None
-
-
-def _nothing_in(job: Job, why: str) -> JobAnswer:
+        why = "the text is empty"
+    elif job.kind is CheckKind.USEFULNESS and not any(item.strip() for item in job.items):
+        why = "the passage is empty"
+    else:
+        return None
     size = len(job.items)
     return JobAnswer(labels=(0,) * size, reasons=(why,) * size)
 

@@ -3,7 +3,8 @@
 import json
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from pathlib import Path
@@ -23,20 +24,13 @@ FOLDER = Path(__file__).parent / "labelled"
 """Questions with known answers: a file for each language, which a language may lack."""
 
 
-@dataclass(frozen=True, slots=True)
-class LabelledJob:
-    """One question to a judge, with the right labels."""
+def labelled(language: str) -> list[tuple[Job, list[Label]]]:
+    """Return the questions in a language, each with the right labels of its claims.
 
-    job: Job
-    labels: tuple[int, ...]
-    """Of the job's claims, in order."""
-
-
-def labelled(language: str) -> tuple[LabelledJob, ...]:
-    """Return the questions in a language; the order of the labels varies.
+    The order of the labels varies.
 
     >>> found = labelled("en")
-    >>> len(found), [int(label) for label in found[1].labels]
+    >>> len(found), [int(label) for label in found[1][1]]
     (8, [-1, 0, 1])
     """
     rows = yaml.safe_load((FOLDER / f"{language}.yaml").read_text(encoding="utf-8"))
@@ -46,10 +40,8 @@ def labelled(language: str) -> tuple[LabelledJob, ...]:
         labels = [Label.ENTAILED, Label.CONTRADICTED, Label.UNKNOWN]
         labels = labels[turn:] + labels[:turn]
         claims = tuple(row[label.name.lower()] for label in labels)
-        found.append(
-            LabelledJob(Job(CheckKind.ENTAILMENT, text=row["text"], items=claims), tuple(labels))
-        )
-    return tuple(found)
+        found.append((Job(CheckKind.ENTAILMENT, text=row["text"], items=claims), labels))
+    return found
 
 
 def labelled_languages() -> tuple[str, ...]:
@@ -127,7 +119,7 @@ def examine(judge: ChatJudge, calls: Calls) -> Iterator[Diagnosis]:
         )
     for one in measured:
         yield from accuracy(replace(judge, language=one), calls)
-    yield steady(judge, measured[0], calls)
+    yield steady(replace(judge, language=measured[0]), calls)
 
 
 def reachable(chat: Chat, calls: Calls) -> Diagnosis:
@@ -237,16 +229,17 @@ def accuracy(judge: ChatJudge, calls: Calls) -> Iterator[Diagnosis]:
     """Yield how often the labels are right, and how fast the judge is."""
     known = labelled(judge.language)
     asked, started = calls.asked, time.perf_counter()
-    found = judge.answer([row.job for row in known], calls, lambda: None)
+    found = judge.answer([job for job, _ in known], calls, lambda: None)
     seconds, asked = time.perf_counter() - started, calls.asked - asked
     pairs = [
         (given, label)
-        for row, answer in zip(known, found, strict=True)
-        for given, label in zip(answer.labels, row.labels, strict=bool(answer.labels))
+        for (_, labels), answer in zip(known, found, strict=True)
+        for given, label in zip(answer.labels, labels, strict=bool(answer.labels))
     ]
-    of = sum(len(row.labels) for row in known)
-    right = sum(given == label for given, label in pairs)
-    low, high = wilson_interval(right, len(pairs))
+    of = sum(len(labels) for _, labels in known)
+    given = Counter(label for _, label in pairs)
+    right = Counter(label for answer, label in pairs if answer == label)
+    low, high = wilson_interval(right.total(), len(pairs))
     missing = of - len(pairs)
     if all(answer.error is Status.CONTEXT_OVERFLOW for answer in found):
         result = f"no reply fitted the token limit: {found[0].note}"
@@ -259,18 +252,13 @@ def accuracy(judge: ChatJudge, calls: Calls) -> Iterator[Diagnosis]:
         yield Diagnosis(f"accuracy ({judge.language})", Level.UNFIT, result, advice)
         return
     result = (
-        f"{right} of {len(pairs)} right [{low:.2f}, {high:.2f}], guessing {GUESSING:.2f}; "
-        + ", ".join(f"{label.name.lower()} {_hits(pairs, label)}" for label in Label)
+        f"{right.total()} of {len(pairs)} right [{low:.2f}, {high:.2f}], guessing {GUESSING:.2f}; "
+        + ", ".join(f"{label.name.lower()} {right[label]}/{given[label]}" for label in Label)
         + (f"; {missing} of {of} without a label" if missing else "")
     )
     yield Diagnosis(f"accuracy ({judge.language})", *_level(low, missing / of, result))
     pace = f"{asked} calls in {seconds:.1f} s, {asked / seconds * 60:.0f} a minute"
     yield Diagnosis(f"speed ({judge.language})", Level.FIT, pace)
-
-
-def _hits(pairs: Sequence[tuple[int, int]], label: Label) -> str:
-    given = [got for got, wanted in pairs if wanted == label]
-    return f"{sum(got == label for got in given)}/{len(given)}"
 
 
 def _level(low: float, missing: float, result: str) -> tuple[Level, str, str]:
@@ -283,10 +271,9 @@ def _level(low: float, missing: float, result: str) -> tuple[Level, str, str]:
     return Level.FIT, result, ""
 
 
-def steady(judge: ChatJudge, language: str, calls: Calls) -> Diagnosis:
+def steady(judge: ChatJudge, calls: Calls) -> Diagnosis:
     """Ask a few questions twice: does the model repeat its answers?"""
-    judge = replace(judge, language=language)
-    requests = [judge.request_for(row.job).request for row in labelled(language)[:ASKED_TWICE]]
+    requests = [judge.request_for(job).request for job, _ in labelled(judge.language)[:ASKED_TWICE]]
     rounds = [judge.chat.complete_all(requests, calls) for _ in range(2)]
     texts = [[getattr(reply, "text", None) for reply in replies] for replies in rounds]
     if all(text is None for round_ in texts for text in round_):

@@ -164,11 +164,16 @@ class OverlapJudge(Judge):
             return JobAnswer(texts=claims(job.text))
         if job.kind is CheckKind.ENTAILMENT:
             found = [claim_in(job.text, claim) for claim in job.items]
-            return _labels(found, self.entailed_from)
-        if job.kind is CheckKind.USEFULNESS:
+            least = self.entailed_from
+        elif job.kind is CheckKind.USEFULNESS:
             found = [answer_in(passage, job.question, job.reference) for passage in job.items]
-            return _labels(found, self.useful_from)
-        return JobAnswer(error=Status.NOT_SUPPORTED_BY_JUDGE)
+            least = self.useful_from
+        else:
+            return JobAnswer(error=Status.NOT_SUPPORTED_BY_JUDGE)
+        return JobAnswer(
+            labels=tuple(int(shared.share >= least and not shared.missing) for shared in found),
+            reasons=tuple(str(shared) for shared in found),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,10 +216,3 @@ def answer_in(passage: str, question: str, reference: str) -> Overlap:
 
 def _share(wanted: Sequence[str], present: Sequence[str]) -> float:
     return coverage(wanted, present, max(SHORTEST, STRETCH * len(set(wanted))))
-
-
-def _labels(found: Sequence[Overlap], least: float) -> JobAnswer:
-    return JobAnswer(
-        labels=tuple(int(shared.share >= least and not shared.missing) for shared in found),
-        reasons=tuple(str(shared) for shared in found),
-    )

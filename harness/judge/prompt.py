@@ -98,21 +98,15 @@ def inputs(job: Job) -> dict[str, object]:
         return {"text": job.text}
     if job.kind is CheckKind.ENTAILMENT:
         return {"text": job.text, "claims": _numbered("claim", job.items)}
-    if job.custom is not None:
-        return {name: _shown(job, name) for name in job.custom.inputs}
-    return {
+    shown = {
         "question": job.question,
+        "response": job.text,
         "reference": job.reference,
         "passages": _numbered("passage", job.items),
+        "passage": next(iter(job.items), ""),
     }
-
-
-def _shown(job: Job, name: str) -> object:
-    """Return what a custom check shows under a name."""
-    if name == "passages":
-        return _numbered("passage", job.items)
-    texts = {"question": job.question, "response": job.text, "reference": job.reference}
-    return job.items[0] if name == "passage" else texts[name]
+    names = job.custom.inputs if job.custom else ("question", "reference", "passages")
+    return {name: shown[name] for name in names}
 
 
 def _numbered(name: str, items: tuple[str, ...]) -> list[dict[str, object]]:
