@@ -241,8 +241,12 @@ class OpenAIEmbedder(Remote, Embedder):
         """Yield the vectors of each batch in turn; the requests run at the same time."""
         prefix = self._prefix(role)
         prefixed = [[prefix + text for text in batch] for batch in batches]
-        for text in (text for batch in prefixed for text in batch):
-            self._check_length(text)
+        for tokens in (estimate_tokens(text) for batch in prefixed for text in batch):
+            if self.context is not None and tokens > self.context:
+                raise ContextOverflowError(
+                    f"{self._who}: a text of about {tokens} tokens, but the model reads"
+                    f" {self.context} (context={self.context}); make index.chunk_size smaller"
+                )
         running = []
         try:
             for batch in prefixed:
@@ -264,31 +268,22 @@ class OpenAIEmbedder(Remote, Embedder):
         if len(vectors) != len(texts):
             raise EndpointError(f"{self._who}: {len(vectors)} vectors for {len(texts)} texts")
         for vector in vectors:
-            self._check_vector(vector)
+            if not np.isfinite(vector).all():
+                raise EndpointError(
+                    f"{self._who}: a vector contains NaN or infinity; update the model or the"
+                    " server"
+                )
+            if self.dimensions is not None and vector.size != self.dimensions:
+                raise EndpointError(
+                    f"{self._who}: vectors of {vector.size} numbers, but"
+                    f" dimensions={self.dimensions}"
+                )
         if tokens and tokens < sum(fewest_tokens(text) for text in texts):
             raise ContextOverflowError(
                 f"{self._who}: it read {tokens} tokens of {len(texts)} texts and truncated the"
                 " rest; make index.chunk_size smaller, or use a model with a wider context window"
             )
         return vectors
-
-    def _check_length(self, text: str) -> None:
-        tokens = estimate_tokens(text)
-        if self.context is not None and tokens > self.context:
-            raise ContextOverflowError(
-                f"{self._who}: a text of about {tokens} tokens, but the model reads"
-                f" {self.context} (context={self.context}); make index.chunk_size smaller"
-            )
-
-    def _check_vector(self, vector: Vector) -> None:
-        if not np.isfinite(vector).all():
-            raise EndpointError(
-                f"{self._who}: a vector contains NaN or infinity; update the model or the server"
-            )
-        if self.dimensions is not None and vector.size != self.dimensions:
-            raise EndpointError(
-                f"{self._who}: vectors of {vector.size} numbers, but dimensions={self.dimensions}"
-            )
 
     def _prefix(self, role: Role) -> str:
         given = self.query_prefix if role is Role.QUERY else self.passage_prefix

@@ -126,7 +126,7 @@ class Endpoint:
         while True:
             if self._given_up is not None and time.monotonic() < self._given_up[1]:
                 raise type(self._given_up[0])(*self._given_up[0].args)
-            tries.started = await self.pace.enter(again=tries.any)
+            tries.started = await self.pace.enter(again=tries.failed + tries.throttled > 0)
             try:
                 value = await self._try(send, tries)
             except Exception as error:
@@ -244,10 +244,6 @@ class _Tries:
     started: float = 0.0
     """When the latest attempt was sent, by `time.monotonic()`."""
 
-    @property
-    def any(self) -> bool:
-        return self.failed + self.throttled > 0
-
     def count(self, failure: EndpointFailure) -> None:
         self.left -= time.monotonic() - self.started
         if failure.throttled:
@@ -288,14 +284,8 @@ def habits(address: Address) -> dict[str, Any]:
 
 @atexit.register
 def _close_at_exit() -> None:
-    if _endpoints:
-        run(close_all())
-
-
-async def close_all() -> None:
-    """Close every endpoint; the next use opens it again."""
     while _endpoints:
-        await _endpoints.popitem()[1].close()
+        run(_endpoints.popitem()[1].close())
 
 
 async def _parsed(reply: Awaitable[object], read: Callable[[Any], T]) -> T:

@@ -1,6 +1,7 @@
 """Chat models in this process: llama.cpp through xllamacpp, on its own loopback port."""
 
 import atexit
+import hashlib
 import os
 import threading
 from collections.abc import Mapping
@@ -201,8 +202,6 @@ def _package_version() -> str:
 
 @lru_cache
 def _sha256(file: Path, _changed: tuple[int, ...]) -> str:
-    import hashlib
-
     with file.open("rb") as weights:
         return hashlib.file_digest(weights, "sha256").hexdigest()
 

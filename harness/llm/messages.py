@@ -60,11 +60,6 @@ class Request:
         texts = sum(estimate_tokens(m.content) + MESSAGE_TOKENS for m in self.messages)
         return texts + images * IMAGE_TOKENS
 
-    @property
-    def fewest_tokens(self) -> int:
-        """Tokens that every tokenizer needs at least; images are not counted."""
-        return sum(fewest_tokens(message.content) for message in self.messages)
-
 
 @dataclass(frozen=True, slots=True)
 class Completion:
@@ -95,9 +90,18 @@ def token_count(value: object) -> int | None:
     return value if type(value) is int and 0 <= value < 2**63 else None
 
 
-def text_or_none(value: object) -> str | None:
-    """Return a text as a server reports it; None for anything else."""
-    return value if isinstance(value, str) else None
+def completion(
+    text: str, reason: object, read: object, written: object, reasoning: object
+) -> Completion:
+    """Return a reply as a server reports it, without what is not of the right type."""
+    return Completion(
+        text=text,
+        finish_reason=reason if isinstance(reason, str) else None,
+        input_tokens=token_count(read),
+        output_tokens=token_count(written),
+        seconds=0.0,
+        reasoning=reasoning if isinstance(reasoning, str) else None,
+    )
 
 
 def call_key(content: Mapping[str, object]) -> str:
@@ -241,8 +245,8 @@ def check_after(
         return
     # No text needs more than half a token a character; only below that are its words counted,
     # which would take a third of the client's time a call.
-    characters = sum(len(message.content) for message in request.messages)
-    cut = 2 * reported < characters and reported < request.fewest_tokens
+    texts = [message.content for message in request.messages]
+    cut = 2 * reported < sum(map(len, texts)) and reported < sum(map(fewest_tokens, texts))
     full = context is not None and reported >= context
     # Exactly 2,048 tokens are a window and not a prompt where more was to be expected.
     round_limit = reported >= 512 and reported & (reported - 1) == 0

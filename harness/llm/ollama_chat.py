@@ -9,7 +9,7 @@ from harness.llm.call_store import Calls
 from harness.llm.chat import RemoteChat
 from harness.llm.concurrency import run
 from harness.llm.endpoint import Endpoint, endpoint
-from harness.llm.messages import Completion, Message, Request, text_or_none, token_count
+from harness.llm.messages import Completion, Message, Request, completion
 from harness.llm.remote import PLACE
 
 _digests: dict[tuple[str, str], str] = {}
@@ -101,7 +101,10 @@ class OllamaChat(RemoteChat):
         """Return the digest that the server reports, requested once in this process."""
         place = (self.base_url, self.model)
         if place not in _digests:
-            found = await endpoint(self.address()).fetch("/api/tags", _digests_by_name)
+            found: dict[str, str] = await endpoint(self.address()).fetch(
+                "/api/tags",
+                lambda reply: {m["name"]: m["digest"] for m in reply["models"]},
+            )
             name = self.model if ":" in self.model else f"{self.model}:latest"
             if self.model not in found and name not in found:
                 raise EndpointError(
@@ -119,19 +122,10 @@ def _message(message: Message) -> dict[str, object]:
     return plain
 
 
-def _digests_by_name(reply: dict[str, Any]) -> dict[str, str]:
-    return {model["name"]: model["digest"] for model in reply["models"]}
-
-
 def _read(reply: dict[str, Any]) -> Completion:
     content = reply["message"].get("content") or ""
     if not isinstance(content, str):
         raise TypeError("the content is not text")
-    return Completion(
-        text=content,
-        finish_reason=text_or_none(reply.get("done_reason")),
-        input_tokens=token_count(reply.get("prompt_eval_count")),
-        output_tokens=token_count(reply.get("eval_count")),
-        seconds=0.0,
-        reasoning=text_or_none(reply["message"].get("thinking")),
-    )
+    read, written = reply.get("prompt_eval_count"), reply.get("eval_count")
+    reasoning = reply["message"].get("thinking")
+    return completion(content, reply.get("done_reason"), read, written, reasoning)

@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, TypeVar
@@ -17,9 +17,8 @@ from harness.llm.messages import (
     Completion,
     Message,
     Request,
+    completion,
     data_url,
-    text_or_none,
-    token_count,
 )
 from harness.llm.remote import PLACE
 
@@ -116,8 +115,8 @@ class OpenAIChat(RemoteChat):
 
         calls.about_to_ask(self.label)
         body, place = self._body(Structured.prose, request), endpoint(self.address())
-        (completion, found), _ = run(self._post(body, place, read, calls))
-        calls.answered(self.label, completion.input_tokens, completion.output_tokens)
+        (answer, found), _ = run(self._post(body, place, read, calls))
+        calls.answered(self.label, answer.input_tokens, answer.output_tokens)
         return found
 
     async def _post(
@@ -139,12 +138,17 @@ class OpenAIChat(RemoteChat):
             return await place.post(_PATH, _renamed(body), read, calls)
 
     def _body(self, form: Structured, request: Request) -> dict[str, object]:
+        described = {"name": "answer", "schema": request.schema, "strict": True}
+        formats: dict[Structured, dict[str, object]] = {
+            Structured.json_schema: {"type": "json_schema", "json_schema": described},
+            Structured.json_object: {"type": "json_object"},
+        }
         body: dict[str, object] = {
             "model": self.model,
             "messages": [_message(message) for message in request.messages],
             **self.sampling(request),
             "max_tokens": self.room(request),
-            "response_format": _response_format(form, request.schema),
+            "response_format": formats.get(form),
         }
         return {name: value for name, value in body.items() if value is not None} | self.extra
 
@@ -198,17 +202,6 @@ def _renamed(body: dict[str, object]) -> dict[str, object]:
     return {_LONG_NAME if name == "max_tokens" else name: body[name] for name in body}
 
 
-def _response_format(
-    form: Structured, schema: dict[str, object] | None
-) -> dict[str, object] | None:
-    if form is Structured.json_object:
-        return {"type": "json_object"}
-    if form is Structured.json_schema:
-        described = {"name": "answer", "schema": schema, "strict": True}
-        return {"type": "json_schema", "json_schema": described}
-    return None
-
-
 def _message(message: Message) -> dict[str, object]:
     if not message.images:
         return {"role": message.role, "content": message.content}
@@ -217,27 +210,17 @@ def _message(message: Message) -> dict[str, object]:
     return {"role": message.role, "content": parts}
 
 
-def _text(content: str | list[dict[str, Any]] | None) -> str:
-    if content is None or isinstance(content, str):
-        return content or ""
-    return "".join(part["text"] for part in content if part.get("type") == "text")
-
-
 def _read(reply: dict[str, Any]) -> list[Completion]:
     """Return a completion for each choice; the tokens are those of all together."""
-    usage = reply.get("usage") or {}
-    if not reply["choices"]:
+    usage, found = reply.get("usage") or {}, []
+    for choice in reply["choices"]:
+        message = choice["message"]
+        text = message.get("content")
+        if text is not None and not isinstance(text, str):
+            text = "".join(part["text"] for part in text if part.get("type") == "text")
+        reasoning = message.get("reasoning_content") or message.get("reasoning")
+        read, written = usage.get("prompt_tokens"), usage.get("completion_tokens")
+        found.append(completion(text or "", choice.get("finish_reason"), read, written, reasoning))
+    if not found:
         raise ValueError("no choices")
-    return [_completion(choice, usage) for choice in reply["choices"]]
-
-
-def _completion(choice: dict[str, Any], usage: Mapping[str, Any]) -> Completion:
-    message = choice["message"]
-    return Completion(
-        text=_text(message.get("content")),
-        finish_reason=text_or_none(choice.get("finish_reason")),
-        input_tokens=token_count(usage.get("prompt_tokens")),
-        output_tokens=token_count(usage.get("completion_tokens")),
-        seconds=0.0,
-        reasoning=text_or_none(message.get("reasoning_content") or message.get("reasoning")),
-    )
+    return found

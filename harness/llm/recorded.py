@@ -11,14 +11,15 @@ import hashlib
 import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from harness.errors import ConfigError, InputError, NotRecordedError
+from harness.files import write_whole
 from harness.llm.call_store import Calls, Vector
 from harness.llm.chat import Chat, OnDone, Outcome
 from harness.llm.embedders import Embedder, Role, vector_key
@@ -94,23 +95,18 @@ class RecordedModel:
     file: str = field(default="", metadata=WEIGHTS)
     """The recording (.jsonl.gz), as `python -m harness.calls record=...` writes it."""
 
-    def __post_init__(self) -> None:
-        self._read: Recording | None = None
-
-    @property
+    @cached_property
     def recording(self) -> Recording:
         """The content of the file, read once, so that it does not change during a run.
 
         Raises ConfigError where the file is missing, InputError where it is damaged.
         """
-        if self._read is None:
-            if not self.file:
-                raise ConfigError(f"no recording is set; {ANOTHER}")
-            path = Path(self.file)
-            if not path.is_file():
-                raise ConfigError(f"recording not found: {path}; {ANOTHER}")
-            self._read = read_recording(path)
-        return self._read
+        if not self.file:
+            raise ConfigError(f"no recording is set; {ANOTHER}")
+        path = Path(self.file)
+        if not path.is_file():
+            raise ConfigError(f"recording not found: {path}; {ANOTHER}")
+        return read_recording(path)
 
 
 @dataclass
@@ -143,13 +139,13 @@ class RecordedChat(RecordedModel, Chat):
                 calls.recall(1)
                 outcomes.append(cached_completion(key, replies[key]))
             else:
-                outcomes.append(NotRecordedError(self._unrecorded()))
+                outcomes.append(self._unrecorded())
             if on_done is not None:
                 on_done(index, outcomes[-1])
         return outcomes
 
-    def _unrecorded(self) -> str:
-        return (
+    def _unrecorded(self) -> NotRecordedError:
+        return NotRecordedError(
             f"{Path(self.file).name} holds no reply of {self.recording.head.model} to this prompt:"
             " a setting, a document, a question or a package has changed since it was recorded, or"
             " passages rank differently, which embedder=recorded prevents. Use a live model:"
@@ -184,12 +180,17 @@ class RecordedEmbedder(RecordedModel, Embedder):
         """Yield the vectors of each batch. Raises NotRecordedError where one is missing."""
         identity, known = self._recorded, self.recording.vectors
         for batch in batches:
-            keys = {text: vector_key(identity, role, text) for text in batch}
-            for text, key in keys.items():
+            keys = [vector_key(identity, role, text) for text in batch]
+            for text, key in zip(batch, keys, strict=True):
                 if key not in known:
-                    raise NotRecordedError(self._unrecorded(text))
+                    raise NotRecordedError(
+                        f"{Path(self.file).name} holds no vector of '{text[:40]}': a setting, a"
+                        " document, a question or a package has changed since it was recorded. Use"
+                        " a live embedder: embedder=e5, or embedder=openai"
+                        " variant.embedder.model=..."
+                    )
             calls.recall(len(batch))
-            yield [known[keys[text]] for text in batch]
+            yield [known[key] for key in keys]
 
     @property
     def _recorded(self) -> Mapping[str, object]:
@@ -198,13 +199,6 @@ class RecordedEmbedder(RecordedModel, Embedder):
         if identity is None:
             raise ConfigError(f"{self.file} holds no vectors; use a live embedder: embedder=e5")
         return identity
-
-    def _unrecorded(self, text: str) -> str:
-        return (
-            f"{Path(self.file).name} holds no vector of '{text[:40]}': a setting, a document, a"
-            " question or a package has changed since it was recorded. Use a live embedder:"
-            " embedder=e5, or embedder=openai variant.embedder.model=..."
-        )
 
 
 def write_recording(
@@ -230,14 +224,9 @@ def write_recording(
         text = base64.b64encode(np.asarray(vector, "<f4").tobytes()).decode("ascii")
         rows.append({"key": key, "vector": text})
     lines = "".join(json.dumps(row) + "\n" for row in rows)
-    new = path.with_name(f"{path.name}.new")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        new.write_bytes(gzip.compress(lines.encode("ascii"), mtime=0))
-        new.replace(path)
+        write_whole(path, gzip.compress(lines.encode("ascii"), mtime=0))
     except OSError as error:
-        with suppress(OSError):
-            new.unlink()
         raise ConfigError(f"{path} cannot be written: {error.strerror}") from error
 
 

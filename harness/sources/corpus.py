@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from harness.errors import InputError
-from harness.sources.documents import Document, Figure, Page, RawFigure, RawPage
+from harness.sources.documents import Document, Figure, Page, RawPage
 from harness.sources.loaders import LOADERS, read_markdown, read_other, read_text
 from harness.text import WITHOUT_BLANKS, document_name, fold_name
 
@@ -142,21 +142,13 @@ def _document(file: Path, with_figures: bool) -> Document:
 
 def _figures(document: str, number: int, page: RawPage, seen: set[str]) -> Iterator[Figure]:
     """Number the figures of a page, without those that the document has shown before."""
-    new: list[RawFigure] = []
-    for figure in page.figures:
-        if figure.content not in seen:
-            seen.add(figure.content)
-            new.append(figure)
-    for place, figure in enumerate(new, start=1):
-        yield Figure(
-            f"{document}#{number}.f{place}",
-            document,
-            number,
-            figure.box,
-            figure.picture.png,
-            figure.picture.sha256,
-            figure.kind,
-        )
+    place = 0
+    for raw in page.figures:
+        if raw.content not in seen:
+            seen.add(raw.content)
+            place += 1
+            name = f"{document}#{number}.f{place}"
+            yield Figure(name, document, number, raw.box, raw.png, raw.sha256, raw.kind)
 
 
 def clean(texts: Sequence[str]) -> tuple[list[str], Counter[str]]:

@@ -130,19 +130,12 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
-    """A picture, encoded once."""
+class RawFigure:
+    """A figure as a reader of files returns it: a picture, encoded once, and not numbered yet."""
 
     png: bytes
     sha256: str
     """Of size and RGB pixels: it does not depend on the PNG encoder."""
-
-
-@dataclass(frozen=True, slots=True)
-class RawFigure:
-    """A figure as a reader of files returns it: not numbered yet."""
-
-    picture: Picture
     content: str
     """Equal for equal figures, wherever they are placed."""
     kind: str = "image"
@@ -159,7 +152,7 @@ class RawPage:
     """What reading the page changed or left out."""
 
 
-def encode(image: "Image") -> Picture | None:
+def encode(image: "Image") -> RawFigure | None:
     """Return the image as a PNG, or None if it is blank: all of one colour."""
     rgb = _fitted(_on_white(image))
     if len(rgb.getcolors(2) or (0, 0)) == 1:
@@ -167,7 +160,8 @@ def encode(image: "Image") -> Picture | None:
     size = f"{rgb.width}x{rgb.height}:".encode("ascii")
     buffer = io.BytesIO()
     rgb.save(buffer, format="PNG")
-    return Picture(buffer.getvalue(), hashlib.sha256(size + rgb.tobytes()).hexdigest())
+    digest = hashlib.sha256(size + rgb.tobytes()).hexdigest()
+    return RawFigure(buffer.getvalue(), digest, content=digest)
 
 
 def decode(data: bytes, name: str) -> "Image":

@@ -68,7 +68,7 @@ def _pictures(path: Path, text: str) -> Iterator[RawFigure]:
             raise InputError(f"{place}: picture {link[1]} is larger than {LARGEST_PICTURE:,} bytes")
         picture = encode(decode(file.read_bytes(), f"{place}: {link[1]}"))
         if picture is not None:
-            yield RawFigure(picture, picture.sha256)
+            yield picture
 
 
 WEB_PAGE: dict[str, Any] = {

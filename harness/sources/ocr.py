@@ -4,6 +4,8 @@ The words read are sorted as those of a chart, and put in a sentence in the lang
 """
 
 import hashlib
+import importlib.metadata
+import importlib.util
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -97,13 +99,10 @@ class OcrCaptioner(Captioner):
         return "ocr"
 
     def identity(self) -> dict[str, object]:
-        import importlib.metadata
-
-        models = _models(_folder())
         return {
             "captioner": "ocr",
             "engine": f"rapidocr {importlib.metadata.version('rapidocr')}",
-            "models": models,
+            "models": _models(_folder()),
             "layout": LAYOUT,
             "language": self.language,
             "min_confidence": self.min_confidence,
@@ -142,8 +141,6 @@ def _folder() -> Path:
     Raises:
         ConfigError: rapidocr, or the runtime that it needs, is not installed.
     """
-    import importlib.util
-
     spec = importlib.util.find_spec("rapidocr")
     if spec is None or spec.origin is None or importlib.util.find_spec("onnxruntime") is None:
         raise ConfigError(

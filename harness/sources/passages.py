@@ -7,7 +7,7 @@ import inspect
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
 from harness.errors import ConfigError, InputError, pick
@@ -162,7 +162,8 @@ def with_captions(
     """Yield the text in pieces, then the captions."""
     yield from text_only(documents, chunk_size, chunk_overlap)
     for caption in captions:
-        yield _caption_passage(caption, caption.text)
+        where = (caption.figure, caption.document, caption.page)
+        yield Passage(*where, "caption", caption.text)
 
 
 def with_captions_in_context(
@@ -173,15 +174,13 @@ def with_captions_in_context(
     context_size: int,
 ) -> Iterator[Passage]:
     """Yield the text in pieces, then each caption after the text of its page."""
-    yield from text_only(documents, chunk_size, chunk_overlap)
     texts = {(d.name, page.number): page.text for d in documents for page in d.pages}
-    for caption in captions:
-        context = head(texts[caption.document, caption.page], context_size)
-        yield _caption_passage(caption, f"{context}\n\n{caption.text}".strip())
-
-
-def _caption_passage(caption: Caption, text: str) -> Passage:
-    return Passage(caption.figure, caption.document, caption.page, "caption", text)
+    contexts = [head(texts[caption.document, caption.page], context_size) for caption in captions]
+    in_context = [
+        replace(caption, text=f"{context}\n\n{caption.text}".strip())
+        for caption, context in zip(captions, contexts, strict=True)
+    ]
+    yield from with_captions(documents, in_context, chunk_size, chunk_overlap)
 
 
 CONTENTS: dict[str, Contents] = {
@@ -226,12 +225,11 @@ def build_passages(
     known = {**asdict(index), "documents": documents, "captions": with_text}
     given = {name: pick(known, name, "parameter of index contents") for name in index.needs}
     candidates = list(CONTENTS[index.contents](**given))
-    first = {
-        passage.text: passage
-        for passage in reversed(candidates)
-        if any(map(str.isalnum, passage.text))
-    }
-    passages = tuple(passage for passage in candidates if first.get(passage.text) is passage)
+    first: dict[str, Passage] = {}
+    for passage in candidates:
+        if any(map(str.isalnum, passage.text)):
+            first.setdefault(passage.text, passage)
+    passages = tuple(first.values())
     if not passages:
         raise InputError("the corpus has no words to index")
     counts = Counter[str]()

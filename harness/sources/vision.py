@@ -1,10 +1,10 @@
 """Captions by a vision model behind an OpenAI-compatible endpoint."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from harness.errors import ConfigError, EndpointError, in_language
-from harness.llm import Calls, Chat, Message, Outcome, Request
+from harness.llm import Calls, Chat, Message, OpenAIChat, Outcome, Request
 from harness.sources.captions import Caption, Captioner
 from harness.sources.documents import Figure
 
@@ -77,29 +77,16 @@ class VisionCaptioner(Captioner):
 
     def chat(self) -> Chat:
         """Return the model that captions."""
-        from harness.llm import OpenAIChat
-
         if not self.model:
             raise ConfigError("captioner=vision needs a model: variant.captioner.model=...")
-        return OpenAIChat(
-            base_url=self.base_url,
-            model=self.model,
-            api_key_env=self.api_key_env,
-            temperature=self.temperature,
-            seed=self.seed,
-            max_tokens=self.max_tokens,
-            concurrency=self.concurrency,
-            timeout=self.timeout,
-        )
+        shared = {each.name for each in fields(self)} & {each.name for each in fields(OpenAIChat)}
+        return OpenAIChat(**{name: getattr(self, name) for name in shared})
 
     def caption(self, figures: Sequence[Figure], calls: Calls) -> tuple[Caption, ...]:
         prompt = self.rendered_prompt
         requests = [Request((Message("user", prompt, images=(f.png,)),)) for f in figures]
         outcomes = self.chat().complete_all(requests, calls)
-        return tuple(
-            self._caption(figure, outcome)
-            for figure, outcome in zip(figures, outcomes, strict=True)
-        )
+        return tuple(map(self._caption, figures, outcomes))
 
     def _caption(self, figure: Figure, outcome: Outcome) -> Caption:
         if isinstance(outcome, EndpointError):

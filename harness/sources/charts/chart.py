@@ -97,44 +97,46 @@ def without(words: Sequence[Word], taken: Sequence[Word]) -> list[Word]:
     return [word for word in words if word not in taken]
 
 
+def _grouped(
+    words: Iterable[Word], belongs: Callable[[Word, list[Word]], bool]
+) -> list[list[Word]]:
+    """Add each word to the first group that it belongs to, else to a new one."""
+    found: list[list[Word]] = []
+    for word in words:
+        group = next((group for group in found if belongs(word, group)), None)
+        if group is None:
+            found.append([word])
+        else:
+            group.append(word)
+    return found
+
+
 def groups(
     words: Sequence[Word], places: Sequence[Callable[[Word], float]], within: float
 ) -> list[list[Word]]:
     """Group words that share a position with the first word of the group."""
-    groups: list[list[Word]] = []
-    for word in words:
-        for group in groups:
-            if any(abs(place(word) - place(group[0])) <= within for place in places):
-                group.append(word)
-                break
-        else:
-            groups.append([word])
-    return groups
+    return _grouped(
+        words,
+        lambda word, group: any(abs(place(word) - place(group[0])) <= within for place in places),
+    )
 
 
 def touching(words: Sequence[Word], letter: float) -> list[list[Word]]:
     """Group words with gaps of less than a letter from left to right."""
-    blocks: list[list[Word]] = []
-    for word in sorted(words, key=lambda w: w.box.left):
-        if blocks and word.box.left - max(w.box.right for w in blocks[-1]) <= letter:
-            blocks[-1].append(word)
-        else:
-            blocks.append([word])
-    return blocks
+    return _grouped(
+        sorted(words, key=lambda w: w.box.left),
+        lambda word, block: word.box.left - around(w.box for w in block).right <= letter,
+    )
 
 
 def stacked(words: Sequence[Word], letter: float) -> list[list[Word]]:
     """Group lines placed under each other like the lines of one title."""
-    blocks: list[list[Word]] = []
-    for word in sorted(words, key=lambda w: -w.y):
-        for block in blocks:
-            last = block[-1].box
-            across = min(last.right, word.box.right) - max(last.left, word.box.left)
-            if across > 0 and last.bottom - word.box.top <= NEXT_LINE * letter:
-                block.append(word)
-                break
-        else:
-            blocks.append([word])
+
+    def continues(word: Word, block: list[Word]) -> bool:
+        last = block[-1].box
+        return last.clipped(word.box).width > 0 and last.bottom - word.box.top <= NEXT_LINE * letter
+
+    blocks = _grouped(sorted(words, key=lambda w: -w.y), continues)
     return sorted(blocks, key=lambda block: block[0].box.left)
 
 

@@ -5,6 +5,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from pypdfium2 import PdfDocument, PdfiumError
+
 from harness.errors import InputError
 from harness.sources.documents import RawFigure, RawPage
 from harness.sources.pdf.figures import OversizedError, figures_of
@@ -22,8 +24,6 @@ def read_pdf(path: Path, data: bytes, with_figures: bool = True) -> tuple[RawPag
     Raises:
         InputError: the file is damaged, needs a password, or no page has any text.
     """
-    from pypdfium2 import PdfDocument, PdfiumError
-
     with _PDFIUM:
         try:
             document = PdfDocument(data)
@@ -47,8 +47,6 @@ def read_pdf(path: Path, data: bytes, with_figures: bool = True) -> tuple[RawPag
 
 def _page(document: Any, index: int, with_figures: bool) -> RawPage:
     """Return a page; one that cannot be loaded counts as empty, since a reader sees nothing."""
-    from pypdfium2 import PdfiumError
-
     try:
         page = document[index]
         textpage = page.get_textpage()

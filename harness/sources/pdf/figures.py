@@ -13,11 +13,15 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
+import numpy as np
+import pypdfium2.raw as pdfium
+from pypdfium2 import PdfBitmap, PdfiumError
+from scipy.ndimage import label
+
 from harness.sources.documents import (
     LONGEST_SIDE,
     MOST_PIXELS,
     Box,
-    Picture,
     RawFigure,
     around,
     encode,
@@ -111,16 +115,16 @@ def figures_of(page: Any, spans: Sequence[Span]) -> list[RawFigure]:
         OversizedError: an image of the page is too large to decode, so nothing was rendered.
     """
     sheet = Box(*page.get_bbox())
-    marks = [mark for mark in marks_of(page, MOST_PIXELS) if mark.box.clipped(sheet).has_extent]
+    marks = [mark for mark in marks_of(page) if mark.box.clipped(sheet).has_extent]
     found = []
     has_text = sum(len(span.text.strip()) for span in spans) >= FEWEST_LETTERS
     groups = regions(_foreground(marks, sheet, has_text), sheet)
-    for group in sorted(groups, key=_from_the_top):
-        image = _only_image(group)
-        if image is not None:
-            box, kind, dpi, content = image.box, "image", image.dpi, image.sha256
-        else:
-            box, kind, dpi, content = around(m.box for m in group), "drawing", DRAWING_DPI, ""
+    placed = [(around(mark.box for mark in group), group) for group in groups]
+    for whole, group in sorted(placed, key=lambda each: (-each[0].top, each[0].left)):
+        box, kind, dpi, content = whole, "drawing", DRAWING_DPI, ""
+        images = [m for m in group if m.kind is MarkKind.IMAGE and m.box.area >= FILLS * whole.area]
+        if len(images) == 1:  # the image fills the region
+            box, kind, dpi, content = images[0].box, "image", images[0].dpi, images[0].sha256
         box = box.clipped(sheet)
         if not is_figure(group) or not _is_worth_a_look(box):
             continue
@@ -128,15 +132,13 @@ def figures_of(page: Any, spans: Sequence[Span]) -> list[RawFigure]:
             box = _with_labels(box, group, spans).grown(MARGIN).clipped(sheet)
         picture = render(page, box, dpi)
         if picture is not None:
-            found.append(RawFigure(picture, content or picture.sha256, kind, box))
+            content = content or picture.content
+            found.append(replace(picture, content=content, kind=kind, box=box))
     return found
 
 
-def render(page: Any, box: Box, dpi: float) -> Picture | None:
+def render(page: Any, box: Box, dpi: float) -> RawFigure | None:
     """Return what a reader sees within the box, on white; None if that is blank."""
-    import pypdfium2.raw as pdfium
-    from pypdfium2 import PdfBitmap
-
     scale = min(max(dpi / 72, 1.0), LONGEST_SIDE / max(box.width, box.height))
     width, height = (max(round(side * scale), 1) for side in page.get_size())
     corners = [(x, y) for x in (box.left, box.right) for y in (box.bottom, box.top)]
@@ -172,18 +174,6 @@ def _foreground(marks: Sequence[Mark], sheet: Box, has_text: bool) -> list[Mark]
     return [m for m in kept if not any(b.holds(m.box.clipped(sheet)) for b in bands)]
 
 
-def _from_the_top(group: Sequence[Mark]) -> tuple[float, float]:
-    box = around(mark.box for mark in group)
-    return -box.top, box.left
-
-
-def _only_image(group: Sequence[Mark]) -> Mark | None:
-    """Return the image that fills the region, if one does."""
-    whole = around(mark.box for mark in group)
-    images = [m for m in group if m.kind is MarkKind.IMAGE and m.box.area >= FILLS * whole.area]
-    return images[0] if len(images) == 1 else None
-
-
 def _is_worth_a_look(box: Box) -> bool:
     longer, shorter = max(box.width, box.height), min(box.width, box.height)
     return has_size(box) and longer <= MOST_ELONGATED * shorter
@@ -215,9 +205,8 @@ def _labels(line: Box, chart: Box, framed: bool) -> bool:
 
 
 def _near(line: Box, chart: Box) -> bool:
-    across = min(line.right, chart.right) - max(line.left, chart.left)
     apart = max(line.bottom - chart.top, chart.bottom - line.top)
-    return across > 0 and apart <= TITLE_GAP
+    return line.clipped(chart).width > 0 and apart <= TITLE_GAP
 
 
 def regions(marks: Sequence[Mark], page: Box) -> list[list[Mark]]:
@@ -228,9 +217,6 @@ def regions(marks: Sequence[Mark], page: Box) -> list[list[Mark]]:
     >>> [len(group) for group in regions([*near, Mark(MarkKind.RULE, Box(10, 90, 50, 91))], page)]
     [2, 1]
     """
-    import numpy as np
-    from scipy.ndimage import label
-
     cell = max(CELL, page.width / MOST_CELLS, page.height / MOST_CELLS)
     inked = np.zeros((int(page.height / cell) + 1, int(page.width / cell) + 1), dtype=bool)
     spans = [_cells(mark.box, page, cell, *inked.shape) for mark in marks]
@@ -296,15 +282,13 @@ def _cells(box: Box, page: Box, cell: float, rows: int, columns: int) -> tuple[s
     )
 
 
-def marks_of(page: Any, most_pixels: int) -> list[Mark]:
-    """Return the visible marks of a pypdfium2 page, those outside of it included.
+def marks_of(page: Any) -> list[Mark]:
+    """Return the visible marks of a pypdfium2 page, those outside of it included, clipped and moved
+    from their forms to the page.
 
     Raises:
-        OversizedError: an image declares more than `most_pixels`.
+        OversizedError: an image declares more than `MOST_PIXELS`.
     """
-    import pypdfium2.raw as pdfium
-    from pypdfium2 import PdfiumError
-
     kinds = [pdfium.FPDF_PAGEOBJ_PATH, pdfium.FPDF_PAGEOBJ_IMAGE, pdfium.FPDF_PAGEOBJ_SHADING]
     marks: list[Mark] = []
     drawn: Iterable[Mark]
@@ -322,29 +306,24 @@ def marks_of(page: Any, most_pixels: int) -> list[Mark]:
         else:
             drawn = (Mark(MarkKind.PLATE, bounds),)
             if thing.type == pdfium.FPDF_PAGEOBJ_IMAGE:
-                drawn = (_image(thing, bounds, matrices, most_pixels),)
-        marks += _placed(drawn, clip, matrices)
+                drawn = (_image(thing, bounds, matrices),)
+        for mark in drawn:
+            box = mark.box if clip is None else mark.box.clipped(clip)
+            placed = _transformed(box, matrices)
+            if box.has_extent and math.isfinite(placed.area):
+                marks.append(replace(mark, box=placed))
     return marks
 
 
-def _image(image: Any, bounds: Box, matrices: list[Any], most_pixels: int) -> Mark:
+def _image(image: Any, bounds: Box, matrices: list[Any]) -> Mark:
     width, height = image.get_px_size()
-    if width * height > most_pixels:
+    if width * height > MOST_PIXELS:
         raise OversizedError
     placed = _transformed(bounds, matrices)
     longer = max(placed.width, placed.height)
     dpi = max(width, height) / longer * 72 if longer > 0 else 0.0
     content = hashlib.sha256(bytes(image.get_data())).hexdigest()
     return Mark(MarkKind.IMAGE, bounds, dpi=dpi, sha256=content)
-
-
-def _placed(drawn: Iterable[Mark], clip: Box | None, matrices: list[Any]) -> Iterator[Mark]:
-    """Yield the marks clipped, and moved from their form to the page."""
-    for mark in drawn:
-        box = mark.box if clip is None else mark.box.clipped(clip)
-        placed = _transformed(box, matrices)
-        if box.has_extent and math.isfinite(placed.area):
-            yield replace(mark, box=placed)
 
 
 def _transformed(box: Box, matrices: list[Any]) -> Box:
@@ -374,8 +353,6 @@ def _bounds(points: list[Point]) -> Box:
 
 def _clip(thing: Any) -> Box | None:
     """Return the bounds of the area inside the clip paths of a page object, if it has any."""
-    import pypdfium2.raw as pdfium
-
     path = pdfium.FPDFPageObj_GetClipPath(thing)
     clip: Box | None = None
     for i in range(max(pdfium.FPDFClipPath_CountPaths(path), 0) if path else 0):
@@ -389,8 +366,6 @@ def _clip(thing: Any) -> Box | None:
 
 def _is_visible(path: Any) -> bool:
     """Tell whether a path is drawn at all; a white rectangle without an outline is not."""
-    import pypdfium2.raw as pdfium
-
     fill, stroke = ctypes.c_int(), ctypes.c_int()
     pdfium.FPDFPath_GetDrawMode(path, fill, stroke)
     if stroke.value or not fill.value:
@@ -402,8 +377,6 @@ def _is_visible(path: Any) -> bool:
 
 def _strokes(path: Any) -> Iterator[Mark]:
     """Yield a mark for each part of a path that is drawn without lifting the pen."""
-    import pypdfium2.raw as pdfium
-
     matrices = [path.get_matrix()]
     points: list[Point] = []
     slants = curves = 0
@@ -432,8 +405,6 @@ def _mark(points: list[Point], slants: int) -> Iterator[Mark]:
 
 
 def _point(segment: Any) -> Point:
-    import pypdfium2.raw as pdfium
-
     x, y = ctypes.c_float(), ctypes.c_float()
     pdfium.FPDFPathSegment_GetPoint(segment, x, y)
     return x.value, y.value

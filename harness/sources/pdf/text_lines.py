@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pypdfium2.raw as pdfium
+from pypdfium2 import PdfiumError
+
 from harness.sources.documents import Box, around
 from harness.text import HAN_KANA, WITHOUT_BLANKS
 
@@ -54,29 +57,23 @@ def lines_of(textpage: Any) -> list[TextLine]:
 
     Characters without a code in the file's fonts come as NUL.
     """
-    import pypdfium2.raw as pdfium
-
     lines: list[TextLine] = []
     codes: list[int] = []
     boxes: list[Box | None] = []
     for i in range(textpage.count_chars()):
         code = pdfium.FPDFText_GetUnicode(textpage, i)
-        if code in (0x0A, 0x0D):
-            lines += _line(codes, boxes)
-            codes, boxes = [], []
-            continue
+        breaks = code in (0x0A, 0x0D)
         ends = code == 2 and pdfium.FPDFText_IsHyphen(textpage, i) == 1
-        codes.append(ord(HYPHEN) if ends else code)
-        boxes.append(None if ends or chr(code).isspace() else _box(textpage, i))
-        if ends:
+        if not breaks:
+            codes.append(ord(HYPHEN) if ends else code)
+            boxes.append(None if ends or chr(code).isspace() else _box(textpage, i))
+        if breaks or ends:
             lines += _line(codes, boxes)
             codes, boxes = [], []
     return lines + _line(codes, boxes)
 
 
 def _box(textpage: Any, index: int) -> Box | None:
-    from pypdfium2 import PdfiumError
-
     try:
         return Box(*textpage.get_charbox(index))
     except PdfiumError:
@@ -129,7 +126,9 @@ def flow(lines: Sequence[TextLine]) -> tuple[str, int]:
     the rows of a table stay on separate lines, so a line break ends a paragraph, a title or a row.
     """
     pieces = [BLANKS.sub(" ", line.text).strip() for line in lines]
-    spaced = _is_spaced("\n".join(pieces))
+    whole = "\n".join(pieces)
+    # Some authors type a blank between Han and Latin.
+    spaced = len(SPACED.findall(whole)) > len(CLOSED.findall(whole))
     text = "".join(pieces[:1])
     joined = 0
     for before, after, piece in zip(lines, lines[1:], pieces[1:], strict=False):
@@ -147,11 +146,6 @@ def _seam(last: str, first: str, spaced: bool) -> str:
         return ""
     mixed = WIDE.match(last) or WIDE.match(first)
     return "" if mixed and not (spaced and last.isalnum() and first.isalnum()) else " "
-
-
-def _is_spaced(text: str) -> bool:
-    """Tell whether a text has blanks between Han and Latin, as some authors type it."""
-    return len(SPACED.findall(text)) > len(CLOSED.findall(text))
 
 
 def _runs_on(before: TextLine, after: TextLine) -> bool:
