@@ -4,7 +4,7 @@ import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, closing
+from contextlib import ExitStack, closing
 from dataclasses import asdict, fields, replace
 from functools import partial
 from pathlib import Path
@@ -89,7 +89,8 @@ def ask_and_write(
     failures = failure_summary(answers)
     if plan.run.finished and all(r.error is not None for r in answers):
         message = f"{shown_path(plan.run.path)} is unchanged: {failures}"
-        if stopped or not has_rows(plan.run, todo):
+        recorded = {(r.question_id, r.repeat) for r in plan.run.responses()}
+        if stopped or not {(question.id, repeat) for question, repeat in todo} <= recorded:
             raise RunError(f"{message}; fix the cause and run the same command to resume")
         log.warning("%s", message)
         return
@@ -142,27 +143,23 @@ def ask_system(
     """
     settings = plan.settings
     cache = user_path(settings.root) / ".cache"
-    with (
-        closing(Calls(cache, settings.cache)) as calls,
-        open_system(plan, Bench(calls, cache)) as answerer,
-    ):
+    with ExitStack() as opened:
+        calls = opened.enter_context(closing(Calls(cache, settings.cache)))
+        bench, handover = Bench(calls, cache), plan.handover
+        answerer = opened.enter_context(
+            plan.system.open(bench)
+            if handover is None
+            else plan.system.open_on(handover.passages_for(plan.questions), bench)
+        )
         check_places(plan.testset, answerer.pages, answerer.figures)
         responses = ask_questions(
             answerer, todo, plan.system.concurrency, settings.give_up_after, advance
         )
         call_counts = {"asked": calls.asked, "sent": calls.sent, "remembered": calls.remembered}
-        made_with = answerer.provenance
-        if plan.handover is not None:
-            made_with = plan.handover.made_with(made_with)
+        own = answerer.provenance
+        made_with = own if handover is None else handover.made_with(own)
         write_captions(plan.run, answerer, cache)
     return responses, made_with, call_counts
-
-
-def open_system(plan: Plan, bench: Bench) -> AbstractContextManager[Answerer]:
-    """Return the system ready to answer: from its own index, or from another run's passages."""
-    if plan.handover is None:
-        return plan.system.open(bench)
-    return plan.system.open_on(plan.handover.passages_for(plan.questions), bench)
 
 
 def ask_questions(
@@ -210,12 +207,6 @@ def ask_question(answerer: Answerer, query: QuestionRepeat) -> Response:
         return replace(row, error=f"{type(error).__name__}: {' '.join(str(error).split())}")
     columns = {field.name: getattr(answer, field.name) for field in fields(answer)}
     return replace(row, response=columns.pop("text"), **columns)
-
-
-def has_rows(run: Run, todo: Sequence[QuestionRepeat]) -> bool:
-    """Say whether a finished run has a row, possibly of a failure, for each of these."""
-    rows = {(response.question_id, response.repeat) for response in run.responses()}
-    return {(question.id, repeat) for question, repeat in todo} <= rows
 
 
 def failure_summary(responses: Sequence[Response]) -> str:

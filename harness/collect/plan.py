@@ -106,12 +106,8 @@ class Handover:
     def made_with(self, own: Provenance) -> Provenance:
         """Return what shaped the answers: the run's index and embedder, the variant's generator."""
         theirs = Provenance.from_record(self.facts["made_with"])
-        return replace(
-            own,
-            models={**theirs.models, **own.models},
-            index=theirs.index,
-            ingest=theirs.ingest,
-        )
+        models = {**theirs.models, **own.models}
+        return replace(own, models=models, index=theirs.index, ingest=theirs.ingest)
 
 
 def read_handover(folder: Path, name: str | None, testset: str) -> Handover | None:
@@ -143,12 +139,9 @@ def combined(source: Mapping[str, object], variant: Mapping[str, object]) -> dic
 
 def check_one_embedder(variant: Factors, source: Mapping[str, Any]) -> None:
     """Raise where two embedders act, as the record has one: extractive answers use one too."""
-
-    def embedder(leaves: Mapping[str, object], choices: Mapping[str, object]) -> dict[str, object]:
-        every = {**choices, **leaves}
-        return {n: v for n, v in every.items() if n.partition(".")[0] == "embedder"}
-
-    if embedder(variant.leaves, variant.choices) != embedder(source["leaves"], source["choices"]):
+    both = {**variant.choices, **variant.leaves}, {**source["choices"], **source["leaves"]}
+    one, other = ({n: v for n, v in e.items() if n.split(".")[0] == "embedder"} for e in both)
+    if one != other:
         raise ConfigError(
             "chat=extractive uses the variant's embedder, but the passages were retrieved with "
             "another one; give passages_from a run with the same embedder, or choose another chat="
@@ -254,17 +247,11 @@ def changed_parts(facts: Mapping[str, Any], setup: Mapping[str, Any]) -> Iterato
     >>> list(changed_parts(before, {"factors": {"choices": {}, "leaves": {"top_k": 6}}}))
     ['chat.build (weights, package, recording or processor of the model)', 'top_k']
     """
-    yield from changed_factors(facts["factors"], setup["factors"])
+    for part, now in setup["factors"].items():
+        before = facts["factors"].get(part)
+        if isinstance(before, dict) and isinstance(now, dict):
+            names = sorted(n for n in before.keys() | now.keys() if before.get(n) != now.get(n))
+            yield from (name + (BUILD if name.endswith(".build") else "") for name in names)
+        elif before != now:
+            yield part
     yield from (name for part, name in PARTS.items() if facts.get(part) != setup.get(part))
-
-
-def changed_factors(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the names of factors that differ."""
-    for part in now:
-        one, other = before.get(part), now[part]
-        if not isinstance(one, dict) or not isinstance(other, dict):
-            yield from [part] if one != other else []
-            continue
-        for name in sorted(one.keys() | other.keys()):
-            if one.get(name) != other.get(name):
-                yield name + (BUILD if name.endswith(".build") else "")

@@ -52,13 +52,11 @@ class Queue(Generic[G]):
         self.order = shuffled(subjects, grader)
         self.disputes = frozenset(disputes) & set(self.order)
         self.editions = editions or {}
-        known = set(self.order)
-        mine = [one for one in book.read() if one.grader == grader and subject_of(one) in known]
-        outdated = [one for one in mine if not self.is_current(one)]
-        self.edited = frozenset(subject_of(one) for one in outdated)
+        mine = [one for one in book.read() if one.grader == grader and subject_of(one) in subjects]
+        self.edited = frozenset(subject_of(one) for one in mine if not self.is_current(one))
         """What this grader graded by a question or reference that was edited since."""
-        mine = [one for one in mine if one not in outdated]
-        self.acts: list[Act[G]] = [Act(subject_of(one), one) for one in mine]
+        current = filter(self.is_current, mine)
+        self.acts: list[Act[G]] = [Act(subject_of(one), one) for one in current]
         """All actions, the last at the end; those of earlier sessions first."""
         self.before = len(self.acts)
         """The number of actions of earlier sessions."""

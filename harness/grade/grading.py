@@ -90,12 +90,12 @@ def make_desks(session: GradingSession) -> "dict[str, Desk[Any]]":
     if session.answers:
         current = {about: answer.edition for about, answer in session.answers.items()}
         again = second_looks(session, session.grades)
-        queue = Queue(session.grades, list(session.answers), grader, policy, again, current)
+        queue = Queue(session.grades, session.answers, grader, policy, again, current)
         pages = corpus_pages(session.settings.study.corpus)
         desks["answers"] = AnswerDesk(queue, session.answers, pages)
     if session.captions:
         again = second_looks(session, session.caption_grades)
-        captions = Queue(session.caption_grades, list(session.captions), grader, policy, again)
+        captions = Queue(session.caption_grades, session.captions, grader, policy, again)
         desks["captions"] = CaptionDesk(captions, session.captions)
     if not desks:
         raise InputError("the runs have no answer and no caption: there is nothing to grade")

@@ -194,7 +194,7 @@ async def json_body(request: Request) -> Mapping[str, Any]:
     try:
         found = json.loads(await request.body())
     except (ValueError, RecursionError):
-        raise HTTPException(400) from None
+        found = None
     if not isinstance(found, dict):
         raise HTTPException(400)
     return found

@@ -61,7 +61,6 @@ class GivenCaption:
     """A captioner's text about a picture."""
 
     figure: str
-    page: int | None
     image_sha256: str
     text: str
     picture: Path
@@ -160,7 +159,6 @@ def captions_of(runs: Sequence[Run]) -> dict[Subject, GivenCaption]:
                 continue
             caption = GivenCaption(
                 figure=row["figure"],
-                page=row["page"],
                 image_sha256=row["image_sha256"],
                 text=row["text"],
                 picture=run.path / "figures" / Path(row["picture"]).name,

@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 
 from harness.errors import InputError
 from harness.files import write_whole
-from harness.questions.testset import FileRow, json_row
+from harness.questions.testset import FileRow, json_row, json_rows
 from harness.records import Grade, Question
 from harness.text import fold_name
 
@@ -193,23 +193,20 @@ class Gradebook(Generic[G]):
         whole, incomplete = split_incomplete_line(self.path.read_bytes())
         if incomplete:
             log.warning("%s: the last line is incomplete (a crash?) and is ignored", self.path)
-        try:
-            lines = whole.decode("utf-8-sig").split("\n")
-        except UnicodeDecodeError as error:
-            where = f"{self.path}: not UTF-8 (byte {error.start})"
-            raise InputError(f"{where}; save it as UTF-8") from None
-        return [
-            read_grade(json_row(line, f"{self.path}:{number}"), self.kind)
-            for number, line in enumerate(lines, start=1)
-            if line.strip()
-        ]
+        return [read_grade(row, self.kind) for row in json_rows(whole, self.path)]
 
     def add(self, grades: Sequence[G]) -> None:
         """Append grades; once this returns they survive a crash of the machine."""
         if not grades:
             return
         with self.locked():
-            end = self.repair_end()
+            content = self.path.read_bytes() if self.path.exists() else b""
+            whole, incomplete = split_incomplete_line(content)
+            if incomplete:
+                log.warning("%s: removed an incomplete last line (a crash?)", self.path)
+            if incomplete or not content:
+                write_whole(self.path, whole, durable=True)
+            end = b"\n" if whole and not whole.endswith(b"\n") else b""
             with self.path.open("ab") as stream:
                 stream.write(end + b"".join(map(json_line, grades)))
                 stream.flush()
@@ -235,17 +232,6 @@ class Gradebook(Generic[G]):
             if len(both) > len(mine):
                 self.replace(sorted(both, key=lambda grade: grade.time or ""))
             return len(both) - len(mine)
-
-    def repair_end(self) -> bytes:
-        """Remove an incomplete last line; return the line end that is missing, if any."""
-        if not self.path.exists():
-            write_whole(self.path, b"", durable=True)
-        content = self.path.read_bytes()
-        whole, incomplete = split_incomplete_line(content)
-        if incomplete:
-            log.warning("%s: removed an incomplete last line (a crash?)", self.path)
-            write_whole(self.path, whole, durable=True)
-        return b"\n" if whole and not whole.endswith(b"\n") else b""
 
     def replace(self, grades: Iterable[G]) -> None:
         """Replace the content of the file atomically."""

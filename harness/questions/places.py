@@ -6,7 +6,6 @@ Evidence that is not in the corpus has a recall of 0, which would look like a re
 import logging
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 
 from harness.errors import InputError, unknown
 from harness.questions.testset import TestSet
@@ -61,19 +60,19 @@ def check_places(testset: TestSet, pages: Pages, figures: Collection[str] | None
     read: dict[str, dict[int, str]] = {}
     for (document, number), text in pages.items():
         read.setdefault(document, {})[number] = text
-    places = [
-        _PlaceOfQuestion(question.id, place, name, read[name])
-        for question in testset.questions
-        for place in question.evidence
-        if (name := document_name(place.document)) in read
-    ]
-    faults = [
-        f"evidence of '{one.question}': {error}" for one in places if (error := one.error(figures))
-    ]
+    faults, loose = [], []
+    for question in testset.questions:
+        for place in question.evidence:
+            name = document_name(place.document)
+            if name not in read:
+                continue
+            if wrong := fault(place, name, read[name], figures):
+                faults.append(f"evidence of '{question.id}': {wrong}")
+            elif not is_verbatim(quote := place.quote or "", read[name][place.page]):
+                loose.append(f"'{question.id}' \"{beginning(quote)}\"")
     if faults:
         more = f" (and {len(faults) - 1} more)" if faults[1:] else ""
         raise InputError(f"{testset.path}: {faults[0]}{more}")
-    loose = [f"'{one.question}' \"{one.beginning}\"" for one in places if not one.verbatim]
     if loose:
         log.warning(
             "%s: quotes not verbatim on their page: %s; half of a quote is enough to count, "
@@ -83,65 +82,38 @@ def check_places(testset: TestSet, pages: Pages, figures: Collection[str] | None
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _PlaceOfQuestion:
-    """An evidence place of a question, with the text of its document."""
-
-    question: str
-    place: EvidencePlace
-    document: str
-    pages: Mapping[int, str]
-    """Page number -> text, of that document."""
-
-    @property
-    def page(self) -> str:
-        return self.pages[self.place.page]
-
-    @property
-    def quote(self) -> str:
-        """Empty if there is none."""
-        return self.place.quote or ""
-
-    @property
-    def beginning(self) -> str:
-        """The beginning of the quote, as an error shows it."""
-        return self.quote if len(self.quote) <= LONGEST else self.quote[: LONGEST - 1] + "…"
-
-    @property
-    def verbatim(self) -> bool:
-        """Whether the page contains the quote literally, but for white space, width and case."""
-        return compact(self.quote) in compact(self.page)
-
-    def error(self, figures: Collection[str] | None) -> str:
-        """Return what is wrong with the place; empty if nothing is."""
-        if self.place.page not in self.pages:
-            return f"'{self.document}' has {len(self.pages)} pages and no page {self.place.page}"
-        if self.place.figure is not None and "#" in self.place.figure:
-            return self._wrong_figure(self.place.figure, figures)
-        if self.place.quote is None:
+def fault(
+    place: EvidencePlace,
+    document: str,
+    pages: Mapping[int, str],
+    figures: Collection[str] | None,
+) -> str:
+    """Return what is wrong with a place in a document, given its pages; empty if nothing is."""
+    if place.page not in pages:
+        return f"'{document}' has {len(pages)} pages and no page {place.page}"
+    if place.figure is not None and "#" in place.figure:
+        there = [each for each in figures or () if each.startswith(f"{document}#{place.page}.")]
+        if figures is None or place.figure in there:
             return ""
-        return self._misquoted() or ("" if self.verbatim else self._wrong_number())
-
-    def _wrong_figure(self, figure: str, figures: Collection[str] | None) -> str:
-        here = f"{self.document}#{self.place.page}."
-        there = [each for each in figures or () if each.startswith(here)]
-        if figures is None or figure in there:
-            return ""
-        return unknown(figure, there, f"figure on page {self.place.page}")
-
-    def _misquoted(self) -> str:
-        if covers(self.page, self.quote):
-            return ""
-        others = [str(n) for n, text in self.pages.items() if covers(text, self.quote)]
-        instead = f"; page {', '.join(others)} has it" if others else ""
-        here = f"page {self.place.page} of '{self.document}'"
-        return f'{here} does not contain "{self.beginning}"{instead}'
-
-    def _wrong_number(self) -> str:
-        for number in NUMBER.findall(self.quote):
-            if not holds_number(self.page, number):
-                return (
-                    f"page {self.place.page} of '{self.document}' does not contain "
-                    f"{number}, which is in the quote"
-                )
+        return unknown(place.figure, there, f"figure on page {place.page}")
+    quote, page = place.quote, pages[place.page]
+    if quote is None:
         return ""
+    lacks = f"page {place.page} of '{document}' does not contain"
+    if not covers(page, quote):
+        others = [str(n) for n, text in pages.items() if covers(text, quote)]
+        instead = f"; page {', '.join(others)} has it" if others else ""
+        return f'{lacks} "{beginning(quote)}"{instead}'
+    numbers = [] if is_verbatim(quote, page) else NUMBER.findall(quote)
+    absent = (number for number in numbers if not holds_number(page, number))
+    return next((f"{lacks} {number}, which is in the quote" for number in absent), "")
+
+
+def is_verbatim(quote: str, page: str) -> bool:
+    """Say whether a page contains a quote literally, but for white space, width and case."""
+    return compact(quote) in compact(page)
+
+
+def beginning(quote: str) -> str:
+    """Return the beginning of a quote, as an error shows it."""
+    return quote if len(quote) <= LONGEST else quote[: LONGEST - 1] + "…"

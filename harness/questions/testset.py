@@ -109,8 +109,8 @@ def question_line(question: Question) -> str:
 def read_testset(path: Path) -> TestSet:
     """Read `questions.jsonl` (or `.csv`) from a file, or from the folder that holds it."""
     file = find_file(path)
-    read = read_csv_rows if file.suffix == ".csv" else read_json_rows
-    questions = tuple(read_question(row) for row in read(file))
+    rows = read_csv_rows(file) if file.suffix == ".csv" else json_rows(file.read_bytes(), file)
+    questions = tuple(map(read_question, rows))
     if not questions:
         raise InputError(f"{file}: the test set is empty; write one question a line")
     repeated = [name for name, count in Counter(q.id for q in questions).items() if count > 1]
@@ -178,14 +178,11 @@ def answer_group(row: FileRow, entry: object) -> tuple[str, ...]:
     if not isinstance(group, list) or not group:
         raise row.error("each group in 'answers' must list at least one accepted spelling")
     for spelling in group:
-        if not isinstance(spelling, str) or not has_content(spelling):
+        if not isinstance(spelling, str) or not any(
+            unicodedata.category(character)[0] in "LN" for character in spelling
+        ):  # it has no letter or digit of any script
             raise row.error(f"the spelling {spelling!r} in 'answers' would match any answer")
     return tuple(group)
-
-
-def has_content(text: str) -> bool:
-    """Say whether the text contains a letter or digit of any script."""
-    return any(unicodedata.category(character)[0] in "LN" for character in text)
 
 
 def evidence_place(row: FileRow, entry: object) -> EvidencePlace:
@@ -203,9 +200,9 @@ def evidence_place(row: FileRow, entry: object) -> EvidencePlace:
     return EvidencePlace(place.required("document"), page, quote, figure)
 
 
-def read_json_rows(file: Path) -> list[FileRow]:
-    """Return the JSON object of each line; blank lines are skipped."""
-    lines = enumerate(read_text(file).split("\n"), start=1)
+def json_rows(content: bytes, file: Path) -> list[FileRow]:
+    """Return the JSON object of each line of a file's content; blank lines are skipped."""
+    lines = enumerate(decoded(content, file).split("\n"), start=1)
     return [json_row(line, f"{file}:{number}") for number, line in lines if line.strip()]
 
 
@@ -226,7 +223,7 @@ def read_csv_rows(file: Path) -> list[FileRow]:
     Only an empty cell is missing: 'None', 'NA' and 'null' are texts like any other.
     """
     rows = []
-    text = read_text(file)
+    text = decoded(file.read_bytes(), file)
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter(text))
     for record in reader:
         row = FileRow(
@@ -255,10 +252,10 @@ def delimiter(text: str) -> str:
     return max(",;\t", key=header.count)
 
 
-def read_text(file: Path) -> str:
-    """Return a UTF-8 file's text, with or without a byte-order mark."""
+def decoded(content: bytes, file: Path) -> str:
+    """Return the text of a UTF-8 file, with or without a byte-order mark; lines end in LF."""
     try:
-        return file.read_text(encoding="utf-8-sig")
+        return io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig").read()
     except UnicodeDecodeError as error:
         raise InputError(f"{file}: not UTF-8 (byte {error.start}); save it as UTF-8") from None
 

@@ -18,7 +18,7 @@ from harness.systems import Provenance
 
 if TYPE_CHECKING:
     from harness.render import Section, StudyFacts
-    from harness.render.html import Details, RunRecord, ShownFigure
+    from harness.render.html import RunRecord, ShownFigure
 
 log = logging.getLogger(__name__)
 
@@ -39,25 +39,12 @@ def write_page(
     caution: "Section | None" = None,
 ) -> Path:
     """Write `index.html` and return its path; `caution` is shown with its warnings."""
-    from harness.render.html import html_page
-
-    file = folder / "index.html"
-    details = page_details(study, facts, () if caution is None else (caution,))
-    page = html_page(study.analysis, facts, details, language)
-    write_whole(file, page.encode("utf-8", "replace"))
-    return file
-
-
-def page_details(
-    study: LoadedStudy, facts: "StudyFacts", cautions: tuple["Section", ...]
-) -> "Details":
-    """Return answers, verdicts, scores, pictures and records of the runs that are analysed."""
-    from harness.render.html import Details
+    from harness.render.html import Details, html_page
 
     named = {run.name: run for run in study.runs}
     shown = [named[summary.name] for summary in study.analysis.runs]
     rows, judge, words = study.rows, study.judge, shlex.join(facts.words)
-    return Details(
+    details = Details(
         questions=tuple(rows.questions),
         responses={run.name: tuple(rows.responses[run.name]) for run in shown},
         verdicts={
@@ -70,9 +57,13 @@ def page_details(
         pictures=figures(shown),
         records=tuple(run_record(run, judge) for run in shown),
         judge=judge_record(shown, judge),
-        cautions=cautions,
+        cautions=() if caution is None else (caution,),
         commands=tuple(f"python -m harness.{each} {words}".strip() for each in ("study", "report")),
     )
+    file = folder / "index.html"
+    page = html_page(study.analysis, facts, details, language)
+    write_whole(file, page.encode("utf-8", "replace"))
+    return file
 
 
 def figures(runs: Sequence[Run]) -> tuple["ShownFigure", ...]:
@@ -133,9 +124,7 @@ def run_record(run: Run, judge: str) -> "RunRecord":
         numbers={
             "questions": counts.get("questions"),
             "failed": counts.get("failed"),
-            "asked": calls.get("asked"),
-            "sent": calls.get("sent"),
-            "remembered": calls.get("remembered"),
+            **{name: calls.get(name) for name in ("asked", "sent", "remembered")},
             "verdict_calls": len({v.call for v in run.verdicts(judge) if v.call}),
             **{name: spent.get(name) for name in SPENT},
         },

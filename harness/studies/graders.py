@@ -69,19 +69,9 @@ def model_names(runs: Sequence[Run], judge: str) -> frozenset[str]:
 def names_in_run(run: Run) -> Iterator[str]:
     """Yield label and model of a run's generator and of each judge that has scored it."""
     made_with = Provenance.from_record(run.facts()["made_with"])
-    if made_with.generator:
-        yield made_with.generator
-    yield from chat_model(made_with.models)
-    for label, identity in run.judges().items():
-        yield label
-        yield from chat_model(identity)
-
-
-def chat_model(identity: object) -> Iterator[str]:
-    """Yield the name of the chat model in an identity, where it has one."""
-    chat = identity.get("chat") if isinstance(identity, Mapping) else None
-    if isinstance(chat, Mapping) and isinstance(chat.get("model"), str):
-        yield chat["model"]
+    for label, identity in ((made_with.generator, made_with.models), *run.judges().items()):
+        chat = identity.get("chat") or {}
+        yield from (name for name in (label, chat.get("model")) if name and isinstance(name, str))
 
 
 def on_wrong_captions(

@@ -202,16 +202,12 @@ def read_rows(runs: Sequence[Run], settings: Report) -> RunRows:
     carried = {q.id: q for run in runs for q in read_testset(run.path).questions}
     chosen = {q.id for q in select(list(carried.values()), settings.questions, settings.limit)}
     questions = [question for question in carried.values() if question.id in chosen]
-    responses = {
-        run.name: [row for row in run.responses() if row.question_id in chosen] for run in runs
-    }
-    scores = {run.name: [row for row in run.scores() if row.question_id in chosen] for run in runs}
+    responses = {r.name: [a for a in r.responses() if a.question_id in chosen] for r in runs}
+    scores = {r.name: [s for s in r.scores() if s.question_id in chosen] for r in runs}
+    verdicts = {r.name: [v for v in r.verdicts() if v.question_id in chosen] for r in runs}
     if any(question.evidence for question in questions):
         for name, answers in responses.items():
             scores[name] += gold_scores(questions, answers)
-    verdicts = {
-        run.name: [row for row in run.verdicts() if row.question_id in chosen] for run in runs
-    }
     grades = human_grades(settings, runs, responses)
     return RunRows(questions, responses, scores, verdicts, grades)
 
@@ -362,9 +358,6 @@ def metric_facts(
     }
     facts |= {name: MetricFacts(name, layer) for name, layer in custom.items()}
     facts |= {gold.name: gold for gold in GOLD_METRICS}
-    facts |= {
-        name: MetricFacts(name, Layer.OVERALL, None, bounded=False)
-        for name in scored
-        if name not in facts
-    }
+    gone = [name for name in scored if name not in facts]
+    facts |= {name: MetricFacts(name, Layer.OVERALL, None, bounded=False) for name in gone}
     return [known for name, known in facts.items() if name in scored]

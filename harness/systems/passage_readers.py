@@ -127,11 +127,3 @@ class ChatReader(PassageReader):
             output_tokens=reply.output_tokens,
             call=reply.call,
         )
-
-
-def reader_of(generator: Generator, prompt: PromptTemplate) -> PassageReader:
-    """Return the reader that a system's `chat` and `prompt` describe."""
-    if isinstance(generator, PassageReader):
-        return generator
-    assert isinstance(generator, Chat), generator
-    return ChatReader(generator, prompt)

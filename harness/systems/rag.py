@@ -10,7 +10,7 @@ from omegaconf import MISSING
 
 from harness.errors import ConfigError, RunError
 from harness.files import input_path
-from harness.llm import Embedder, Generator
+from harness.llm import Chat, Embedder, Generator
 from harness.records import Answer, Query
 from harness.sources import (
     Caption,
@@ -23,7 +23,7 @@ from harness.sources import (
     read_corpus,
 )
 from harness.systems.index import VectorIndex, open_index, retriever
-from harness.systems.passage_readers import PassageReader, PromptTemplate, reader_of
+from harness.systems.passage_readers import ChatReader, PassageReader, PromptTemplate
 from harness.systems.system import Answerer, Bench, Found, IndexRecord, Provenance, System
 
 if TYPE_CHECKING:
@@ -76,7 +76,10 @@ class Rag(System):
     @property
     def reader(self) -> PassageReader:
         """What reads the passages: the chat model with its prompt, or a program."""
-        return reader_of(self.chat, self.prompt)
+        if isinstance(self.chat, PassageReader):
+            return self.chat
+        assert isinstance(self.chat, Chat), self.chat
+        return ChatReader(self.chat, self.prompt)
 
     @property
     def concurrency(self) -> int:
@@ -88,14 +91,8 @@ class Rag(System):
         documents = read_corpus(self.paths, figures=self.index.wants_captions)
         built = build_passages(documents, self.index, self.captioner, bench.calls, bench.cache)
         index = open_index(built.passages, self.embedder, bench)
-        yield OpenRag(
-            self,
-            bench,
-            documents,
-            built,
-            index,
-            retriever(index, self.embedder, bench.calls, self.top_k),
-        )
+        search = retriever(index, self.embedder, bench.calls, self.top_k)
+        yield OpenRag(self, bench, documents, built, index, search)
 
     @contextmanager
     def open_on(self, found: Found, bench: Bench) -> Iterator["HandedRag"]:
@@ -132,12 +129,8 @@ class OpenRag(Answerer):
     def provenance(self) -> Provenance:
         """The generator, the index, and what went into it."""
         index = IndexRecord(self.index.fingerprint, len(self.index.passages), self.index.search)
-        return replace(
-            self.config.generation(),
-            models=self.config.models(),
-            index=index,
-            ingest=dict(self.built.counts),
-        )
+        made_with, counts = self.config.generation(), dict(self.built.counts)
+        return replace(made_with, models=self.config.models(), index=index, ingest=counts)
 
     @property
     def captions(self) -> tuple[Caption, ...]:

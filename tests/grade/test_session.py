@@ -55,7 +55,7 @@ def test_captions_and_their_pictures(small: Small) -> None:
     ((about, caption),) = captions_of(small.runs).items()
 
     assert about == ("ab" * 32, response_sha256(CAPTION))
-    assert (caption.text, caption.page) == (CAPTION, 1)
+    assert caption.text == CAPTION
     assert caption.picture.read_bytes().startswith(b"\x89PNG")
     assert captions_of(small.runs[:1]) == {}
 
