@@ -214,7 +214,7 @@ def _plain(text: str) -> str:
 
 
 def _character(character: str) -> str:
-    """Return the character so that NFKC joins no number to what is none of it."""
+    """Return the character, changed so that NFKC joins no other character to a number."""
     if unicodedata.category(character) == "Cf" or character in "\u2009\u202f":
         return ""  # thin spaces part thousands
     if character.isdecimal():

@@ -47,7 +47,7 @@ function show(now) {
   at("count").textContent = fill(now.again ? words.count_again : words.count, now);
   at("bar").max = Math.max(now.total, 1);
   at("bar").value = now.done;
-  at("last").textContent = told(now.last);
+  at("last").textContent = summary(now.last);
   at("last").className = now.last && differs(now.last) ? "differs" : "";
   at("item").hidden = !item;
   at("over").hidden = Boolean(item);
@@ -69,7 +69,7 @@ function differs(last) {
   return last.proposal !== null && last.grade !== "skip" && last.grade !== null && last.proposal !== last.grade;
 }
 
-function told(last) {
+function summary(last) {
   if (!last) return "";
   const saved = last.grade === "skip" ? words.skipped : fill(words.saved, { grade: words[SAID.get(last.grade)] });
   if (last.proposal === null) return saved;
