@@ -34,19 +34,6 @@ QUESTIONS = [
 ]
 
 
-COVERED = tuple(
-    ROOT / top / room for top in ("harness", "tests") for room in ("analysis", "metrics")
-)
-"""Where coverage is traced: the tests of the rooms that are measured. Tracing all costs a half."""
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Trace no coverage while tests of other rooms run."""
-    for item in items:
-        if not any(item.path.is_relative_to(folder) for folder in COVERED):
-            item.add_marker("no_cover")
-
-
 @dataclass
 class Study:
     """A folder with a corpus and a test set, and a root for its runs."""
