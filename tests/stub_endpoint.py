@@ -176,8 +176,14 @@ class StubEndpoint:
         started.set()
         await self._stop.wait()
         server.close()
-        for connection in list(self.connections):
-            connection.transport.abort()
+        # A connection that is being accepted appears, and an aborted one is closed, only in a later
+        # turn of the loop: without these turns its socket would be left open.
+        for turn in range(1000):
+            if turn > 10 and not self.connections:
+                break
+            for connection in list(self.connections):
+                connection.transport.abort()
+            await asyncio.sleep(0)
 
     async def answer(self, received: Received) -> tuple[bytes, Reply]:
         """Return the bytes to send, and the reply that they are of."""
