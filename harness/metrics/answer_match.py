@@ -51,7 +51,7 @@ def to_digits(text: str, every: bool = False) -> str:
 
     Args:
         text: Half-width text.
-        every: Read lone numerals as numbers too, whatever stands beside them.
+        every: Read lone numerals as numbers too, whatever precedes or follows them.
 
     >>> to_digits("第三季，四月有十二人，二〇一六年三千零五件")
     '第3季，4月有12人，2016年3005件'

@@ -185,7 +185,7 @@ def corrected_mean(
 
     Args:
         scores: (questions,) of a metric in [0, 1], nan where NA.
-        grades: (questions,), 1 right, 0 wrong, nan where nobody graded.
+        grades: (questions,), 1 right, 0 wrong, nan where there is no grade.
         alpha: One minus the coverage.
 
     >>> corrected_mean(np.full(9, 0.7), np.array([1, 1, 0, 1, 0, 1, 1, np.nan, np.nan]))
