@@ -79,7 +79,7 @@ class AnswerTimes:
         self._seconds.append(seconds)
 
     def longest_attempt(self, failed: int) -> float:
-        """Return the seconds for the next attempt of a call after the given number of failed attempts.
+        """Return the seconds for the next attempt of a call, given its failed attempts.
 
         >>> times = AnswerTimes(timeout=120.0, least=5.0)
         >>> for seconds in [3.0] * 19:
