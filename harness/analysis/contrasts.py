@@ -129,7 +129,7 @@ def contrasts(
         for measure in measures
     ]
     clusters = cluster_numbers(study, options)
-    tests, family = test_family(planned, clusters, trust, options)
+    tests, family = family_tests(planned, clusters, trust, options)
     questions = [question.id for question in study.questions]
     differences = [
         difference(plan.pairing, questions, clusters, test, options)
@@ -167,7 +167,7 @@ def fair_pairs(study: StudyTable, design: Design, options: Options) -> list[tupl
     return found
 
 
-def test_family(
+def family_tests(
     planned: Sequence[PlannedTest],
     clusters: Clusters | None,
     trust: Mapping[str, Trust],
