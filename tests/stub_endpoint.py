@@ -175,15 +175,18 @@ class StubEndpoint:
         self._port = server.sockets[0].getsockname()[1]
         started.set()
         await self._stop.wait()
-        server.close()
-        # A connection that is being accepted appears, and an aborted one is closed, only in a later
-        # turn of the loop: without these turns its socket would be left open.
+        # Closing the server while a connection is being accepted would leave its socket open
+        # (the transport refuses a closed server): stop accepting, let what was accepted appear,
+        # and close it first.
+        for listening in server.sockets:
+            self._loop.remove_reader(listening.fileno())
         for turn in range(1000):
             if turn > 10 and not self.connections:
                 break
             for connection in list(self.connections):
                 connection.transport.abort()
             await asyncio.sleep(0)
+        server.close()
 
     async def answer(self, received: Received) -> tuple[bytes, Reply]:
         """Return the bytes to send, and the reply that they are of."""
