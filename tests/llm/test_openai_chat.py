@@ -364,9 +364,9 @@ def test_the_client_sends_the_same_chat(
     calls: Calls, chat_at: Callable[..., OpenAIChat], request_: Request
 ) -> None:
     """The typed client of the openai package accepts every field by name, and sends the same."""
-    with StubEndpoint() as stub:
+    with StubEndpoint() as stub, client(stub) as typed:
         chat_at(stub).complete(request_, calls)
-        client(stub).chat.completions.create(**stub.chats[0].body)
+        typed.chat.completions.create(**stub.chats[0].body)
 
     ours, theirs = map(sent, stub.chats)
     assert ours == theirs
@@ -377,9 +377,9 @@ def test_the_client_sends_the_same_samples(
 ) -> None:
     """The typed client sends the same `n`."""
     requests = [Request((Message("user", "q"),), sample=sample) for sample in range(3)]
-    with StubEndpoint() as stub:
+    with StubEndpoint() as stub, client(stub) as typed:
         chat_at(stub).complete_all(requests, calls)
-        client(stub).chat.completions.create(**stub.chats[0].body)
+        typed.chat.completions.create(**stub.chats[0].body)
 
     ours, theirs = map(sent, stub.chats)
     assert ours == theirs
@@ -388,12 +388,12 @@ def test_the_client_sends_the_same_samples(
 
 def test_the_client_sends_the_same_embeddings(calls: Calls) -> None:
     """The typed client sends the same embeddings request, once it is asked for plain numbers."""
-    with StubEndpoint() as stub:
+    with StubEndpoint() as stub, client(stub) as typed:
         embedder = OpenAIEmbedder(
             base_url=stub.base_url, model="stub", query_prefix="", passage_prefix=""
         )
         embedder.embed(["燈塔"], Role.QUERY, calls)
-        client(stub).embeddings.create(**stub.received[0].body, encoding_format="float")
+        typed.embeddings.create(**stub.received[0].body, encoding_format="float")
 
     ours, theirs = map(sent, stub.received)
     assert theirs[3].pop("encoding_format") == "float"
