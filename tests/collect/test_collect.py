@@ -307,6 +307,7 @@ def test_a_secret_in_a_file_is_refused_too() -> None:
             kind(model="m", extra={"reasoning_effort": "low", "headers": {"x-api-key": "sk-1"}})
 
 
+@pytest.mark.slow
 def test_a_sweep_that_was_interrupted(command: Command, study: Study) -> None:
     """A sweep run again in another order keeps finished runs; each folder has its own setting."""
     sweep = ("collect", "-m", "variant=text_k9", *study.words)

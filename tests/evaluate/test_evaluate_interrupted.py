@@ -94,6 +94,7 @@ def test_two_at_once(command: Command, study: Callable[[str], Path]) -> None:
     assert tables(both) == tables(alone)
 
 
+@pytest.mark.slow
 def test_faults_change_no_score(command: Command, study: Callable[[str], Path]) -> None:
     """Refusals, errors, broken replies and a hanging one change no score."""
     turns = itertools.count()
