@@ -165,6 +165,8 @@ class Endpoint:
         self._timer = None
         loop = asyncio.get_running_loop()
         for limit, tries in self._attempts.items():
+            if limit.expired():  # its attempt ends in this turn of the loop or the next
+                continue
             left = tries.started + self._allowed(tries) - time.monotonic()
             limit.reschedule(loop.time() + max(0.0, left))
         if self._attempts:

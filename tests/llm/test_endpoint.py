@@ -1,5 +1,6 @@
 """Faults of an endpoint: retried where that helps, and one line where it does not."""
 
+import asyncio
 import json
 import time
 from collections.abc import Callable
@@ -7,9 +8,10 @@ from collections.abc import Callable
 import pytest
 
 from harness.errors import ContextOverflowError, EndpointError
-from harness.llm import Calls, OpenAIChat, Request
+from harness.llm import Calls, OpenAIChat, Request, endpoint
 from harness.llm.concurrency import AnswerTimes
 from harness.llm.failures import read_failure
+from harness.llm.remote import Address
 from tests.stub_endpoint import Received, Reply, StubEndpoint
 
 MakeChat = Callable[..., OpenAIChat]
@@ -303,6 +305,32 @@ def test_hanging_requests_do_not_cost_the_whole_time_out(
 
     assert [getattr(outcome, "text", outcome) for outcome in outcomes] == ["ok"] * 60
     assert calls.sent >= 63
+
+
+def test_an_attempt_that_has_just_timed_out_is_left_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine a time limit expires in the turn of the loop that adjusts the limits."""
+
+    async def hang() -> None:
+        limit = next(iter(place._attempts))
+        limit.reschedule(loop.time())
+        loop.call_soon(place._adjust_limits)
+        await asyncio.Event().wait()
+
+    async def attempt() -> None:
+        nonlocal loop
+        loop = asyncio.get_running_loop()
+        with pytest.raises(TimeoutError):
+            await place._try(hang, endpoint._Tries(left=3600.0, after=0))
+
+    loop: asyncio.AbstractEventLoop
+    errors: list[object] = []
+    place = endpoint.Endpoint(Address("http://127.0.0.1:1/v1", "stub"), "none")
+    monkeypatch.setattr(
+        asyncio.BaseEventLoop, "call_exception_handler", lambda _, e: errors.append(e)
+    )
+    asyncio.run(attempt())
+
+    assert not errors
 
 
 @pytest.mark.usefixtures("quick")
