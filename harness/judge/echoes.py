@@ -1,0 +1,157 @@
+"""What of a judge's reply is no answer: parts of the prompt, and claims that are none.
+
+A worked example is told from an answer that equals it by its subject: what it says about bridges
+and ferries is an answer only where the judge was asked about them.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from harness.judge.contract import Job, JobAnswer
+from harness.judge.overlap_judge import coverage, pieces
+from harness.judge.prompt import JudgePrompt, inputs
+from harness.judge.reply import REPEATED, UnreadableReply
+from harness.records import Status
+from harness.text import HAN, HIRAGANA, KANA, claim_key, fold
+
+
+def repeats_prompt(value: object, job: Job, prompt: JudgePrompt) -> bool:
+    """Return whether a JSON value stands in the prompt, and is not the answer besides."""
+    return value in (*prompt.forms, inputs(job)) or any(
+        value == given or (value == reply and _is_foreign(_texts(reply), given, job))
+        for given, reply in prompt.examples
+    )
+
+
+def is_example(sentence: str, job: Job, prompt: JudgePrompt) -> bool:
+    """Return whether a reason or question is word for word one of an example."""
+    key = claim_key(sentence)
+    return any(
+        key == claim_key(row.get(name, "")) and _is_foreign(sentence, given, job)
+        for given, reply in prompt.examples
+        for row in reply.get("verdicts", (reply,))
+        for name in ("reason", "question")
+    )
+
+
+def _is_foreign(said: str, example: Mapping[str, Any], job: Job) -> bool:
+    """Return whether a text speaks of something in an example that is not in the job.
+
+    "The text does not mention bicycles" is an answer where bicycles were asked about.
+    """
+    shared = set(pieces(said)) & set(pieces(_texts(example)))
+    about = {piece for piece in shared if _PARTICLES.sub("", piece)}
+    shown = "\n".join((job.question, job.text, job.reference, *job.items))
+    return not about <= set(pieces(shown))
+
+
+def _texts(value: Any) -> str:
+    """Return all text in a JSON value, without its keys."""
+    inside = value.values() if isinstance(value, Mapping) else value
+    if isinstance(value, str):
+        return value
+    return "\n".join(map(_texts, inside)) if isinstance(value, Mapping | list) else ""
+
+
+ECHO = 0.6
+"""Share of a claim in the prompt's example from which it is an echo, if the text holds at most
+half of that share."""
+
+_NONE = re.compile(
+    r"\W*(?:none|n\W?a|nil|null|nothing|not applicable|empty"
+    r"|(?:(?:there (?:are|is|were)|(?:the|this) (?:text|answer|response) \w+s|it \w+s) )?"
+    r"no (?:\w+ ){0,2}(?:claims?|statements?|facts?|assertions?)"
+    r"(?: (?:(?:are|is|were|was|can be|to be) )?(?:made|found|present|identified|stated))?"
+    r"(?: here| (?:in|by) (?:the|this) (?:text|answer|response))?"
+    r"|(?:(?:主張|該当|特に|事実)(?:する)?(?:主張|事実)?[はが]?)?(?:なし|無し|ない|ありません)"
+    r"|(?:(?:文[中字]|原文|此文)\w{0,2})?[無无没沒]有?(?:任何)?(?:可\w{2,3}的)?"
+    r"(?:[陳陈]述|主[張张]|事[實实]|[內内]容)?|不[適适]用|空)\W*"
+)
+"""A claim that there is no claim, folded."""
+
+_YES_OR_NO = re.compile(
+    r"\W*(?:(?:that(?:'s| is) )?(?:yes|yeah|no|never|correct|indeed|right|true|false)"
+    r"|はい|いいえ|ええ|そうです|是的?|不是?|對的?|对的?|[沒没]錯|没错|[沒没]有|否|正[確确])"
+    r"\s*(?:[,.!;:、]|\Z)"
+)
+
+_PARTICLES = re.compile(f"[{HIRAGANA}於在的是了為为由]")
+_KANA = re.compile(f"[{KANA}]")
+_HAN = re.compile(f"[{HAN}]")
+_LATIN = re.compile(r"[A-Za-z]")
+
+
+def tidy(claims: Sequence[str], question: str, text: str, example: str) -> JobAnswer:
+    """Return the claims without blanks, repeats and echoes, whose number is noted on the first.
+
+    Args:
+        claims: What the model gave; "None" and its like are no claims.
+        question: What was asked.
+        text: The text that was split into claims.
+        example: The text of the prompt's examples.
+
+    Raises:
+        UnreadableReply: There are only echoes of the prompt.
+
+    >>> tidy(["It is high.", "it is high", "N/A"], "", "It is high.", "").texts
+    ('It is high.',)
+    """
+    distinct: dict[str, str] = {}
+    placeholders = 0
+    for claim in claims:
+        key = claim_key(claim)
+        if key and not _NONE.fullmatch(fold(claim)):
+            distinct.setdefault(key, claim.strip())
+        placeholders += not key and bool(claim.strip())
+    kept = [claim for claim in distinct.values() if not _echo(claim, question, text, example)]
+    echoes = len(distinct) - len(kept)
+    if not kept and (echoes or placeholders):
+        raise UnreadableReply(REPEATED, Status.JUDGE_ECHO)
+    dropped = {"repeated": len(claims) - len(distinct), "echo": echoes}
+    counts = [f"{name}={number} left out" for name, number in dropped.items() if number]
+    notes = [_foreign(claim, text) for claim in kept]
+    if counts and kept:
+        notes[0] = "; ".join(filter(None, [*counts, notes[0]]))
+    return JobAnswer(texts=tuple(kept), reasons=tuple(notes))
+
+
+def _echo(claim: str, question: str, text: str, example: str) -> bool:
+    """Return whether a claim is the example's, or only repeats the question in its words."""
+    wanted = pieces(claim)
+    in_example = coverage(wanted, pieces(example))
+    if in_example < ECHO or coverage(wanted, pieces(text)) > in_example / 2:
+        return False
+    answers = _YES_OR_NO.match(fold(text)) or _told(claim) & _told(text) - _told(question)
+    asked = f"{question}\n{text}"
+    return not answers or not all(_is_asked(piece, asked) for piece in wanted)
+
+
+def _is_asked(piece: str, asked: str) -> bool:
+    """Return whether a piece of a claim, or another form of its word, stands in a text."""
+    if piece[0].isdecimal():
+        return piece in pieces(asked)
+    if piece[0].isascii():
+        return any(piece[:4] == other[:4] for other in pieces(asked))
+    return set(_PARTICLES.sub("", piece)) <= set(fold(asked))
+
+
+def _told(text: str) -> set[str]:
+    """Return the pieces of a text, and the month that they leave out as a function word."""
+    return {*pieces(text), *re.findall(r"\bMay\b", text)}
+
+
+def _foreign(claim: str, text: str) -> str | None:
+    """Return a note where a claim is in another script than its text."""
+    ours, theirs = _script(claim), _script(text)
+    return f"language: {ours}, text {theirs}" if ours and theirs and ours != theirs else None
+
+
+def _script(text: str) -> str | None:
+    """Return kana, han or latin; None where there is too little text."""
+    if _KANA.search(text):
+        return "kana"
+    han, latin = len(_HAN.findall(text)), len(_LATIN.findall(text))
+    if han >= 4 and han * 4 >= latin:
+        return "han"
+    return "latin" if latin >= 12 and not han else None
