@@ -17,7 +17,7 @@ import pytest
 
 from harness import text
 from harness.judge import overlap_judge
-from harness.judge.chat_judge import _script as script
+from harness.judge.echoes import _script as script
 from harness.metrics import answer_match, refusals
 from harness.sources import corpus, pdf, read_corpus
 

@@ -64,6 +64,9 @@ _WORDINGS = (
         rf"(?:[沒没]有|[無无])(?:任何)?{_ZH_GROUND}|[無无][從从法](?:得知|判[斷断])",
         rf"{_JA_PROVE}\w{{0,6}}?{_JA_NO}",
         r"(?:根拠|裏付け)[がはも]?(?:示されて)?(?:ない|なし|ありません|いない)",
+        r"\b(?:irrelevant|unrelated|unhelpful)\b|not (?:useful|helpful|relevant)",
+        rf"{_EN_DO_NOT} help\b",
+        r"[無无][關关]|[無无]助|[沒没]有(?:[幫帮]助|答案)|不含答案|無関係|関係[がは]?ない|役に立たない",
     ),
     (
         Remark.OPPOSES,
@@ -85,7 +88,8 @@ _WORDINGS = (
         rf"確かに\w{{0,12}}?{_JA_SAY}",
         rf"{_ZH_PROVE}|(?:[陳陈]述|[說说]法|主[張张])(?:是)?(?:正[確确]|[屬属][實实]|[為为]真)",
         r"裏付け(?:られ[るて]|る|となる)|(?:支持|含意)(?:され|し|する)|導(?:ける|かれる)",
-        r"主張は正しい",
+        r"\bis (?:useful|helpful|relevant)\b|\b(?:is|gives|contains|states) the answer\b",
+        r"主張は正しい|有[幫帮]助|有助於|有助于|正是答案|包含答案|役に立つ|答えである|答えを含",
     ),
     (
         Remark.SAYS,
