@@ -6,9 +6,10 @@ the model was trained on. A thought is never the answer, whatever it contains.
 
 import re
 
-_NAME = r"(?:think(?:ing)?|thoughts?|reasoning|reflection|scratchpad|inner_monologue)"
-_TAG = rf"(?:\w{{1,12}}[:_]|ant)?{_NAME}\s?[>▷＞]"
-_OPENS, _CLOSES = rf"[<◁＜]{_TAG}", rf"[<◁＜][/／]{_TAG}"
+_NAME = r"(?:think(?:ing)?|thoughts?|reasoning|reflection|analysis|scratchpad|inner_monologue)"
+_TAG = rf"{_NAME}\s?[|｜]?[>▷＞]"
+_OPENS = rf"[<◁＜](?:\w{{1,12}}[:_]|ant|[|｜])?{_TAG}"
+_CLOSES = rf"[<◁＜][|｜]?[/／](?:\w{{1,12}}[:_]|ant)?{_TAG}"
 _CHANNEL = r"(?:<\|start\|>assistant)?<\|channel\|>"
 _FINAL = rf"{_CHANNEL}final\b[^\n]{{0,40}}?<\|message\|>"
 
@@ -51,6 +52,13 @@ _FRAME = re.compile(
 )
 
 
+_HINTS = (
+    *("think", "thought", "reasoning", "reflection", "analysis", "scratchpad", "inner_"),
+    *("channel", "<unused9"),
+)
+"""Of these every mark has one; most texts have none, which is found out a hundred times faster."""
+
+
 def split_thinking(text: str) -> tuple[str, str]:
     """Return what a model thought and what it answered.
 
@@ -65,6 +73,9 @@ def split_thinking(text: str) -> tuple[str, str]:
     >>> split_thinking("[THINK]27, or"), split_thinking("It is 27 m high. ")
     (('[THINK]27, or', ''), ('', 'It is 27 m high. '))
     """
+    plain = text.lower()
+    if not any(hint in plain for hint in _HINTS):
+        return "", text
     thoughts: list[str] = []
     answer: list[str] = []
     at = searched = 0

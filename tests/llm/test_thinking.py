@@ -12,6 +12,8 @@ MARKS = [
     ("<thought>", "</thought>"),
     ("<antThinking>", "</antThinking>"),
     ("<reasoning>", "</reasoning>"),
+    ("<analysis>", "</analysis>\n<answer>"),
+    ("<|think|>", "<|/think|>"),
     ("<seed:think>", "</seed:think>"),
     ("＜think＞", "＜/think＞"),
     ("◁think▷", "◁/think▷"),
