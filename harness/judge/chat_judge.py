@@ -20,7 +20,7 @@ from harness.judge.contract import (
     answer_without_judge,
     jobs_of,
 )
-from harness.judge.echoes import is_example, repeats_prompt, tidy
+from harness.judge.echoes import is_placeholder, repeats_example, repeats_prompt, tidy
 from harness.judge.prompt import JudgePrompt, inputs, language, prompt, prompt_for
 from harness.judge.reply import REPEATED, UnreadableReply, read_reply
 from harness.llm import (
@@ -34,7 +34,6 @@ from harness.llm import (
     estimate_tokens,
 )
 from harness.records import Label, Status
-from harness.text import claim_key
 
 LABELS: Mapping[CheckKind, Mapping[str, int]] = {
     CheckKind.ENTAILMENT: {
@@ -305,7 +304,7 @@ def _answer_to(job: Job, reply: Any, prompt: JudgePrompt) -> JobAnswer:
         question = reply["question"].strip()
         if not question:
             raise UnreadableReply("question is empty", Status.JUDGE_INCOMPLETE)
-        if not claim_key(question) or is_example(question, job, prompt):
+        if is_placeholder(question) or repeats_example([question], job, prompt):
             raise UnreadableReply(REPEATED, Status.JUDGE_ECHO)
         return JobAnswer((question,), (int(reply["noncommittal"]),), reasons=(reply["reason"],))
     if job.custom is not None:
@@ -313,7 +312,7 @@ def _answer_to(job: Job, reply: Any, prompt: JudgePrompt) -> JobAnswer:
             labels=(int(reply["verdict"] == job.custom.counts),), reasons=(reply["reason"],)
         )
     rows = reply["verdicts"]
-    if any(is_example(row["reason"], job, prompt) for row in rows):
+    if repeats_example((row["reason"] for row in rows), job, prompt):
         raise UnreadableReply(REPEATED, Status.JUDGE_ECHO)
     return JobAnswer(
         labels=tuple(int(LABELS[job.kind][row["verdict"]]) for row in rows),

@@ -5,7 +5,7 @@ and ferries is an answer only where the judge was asked about them.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from harness.judge.contract import Job, JobAnswer
@@ -13,7 +13,7 @@ from harness.judge.overlap_judge import coverage, pieces
 from harness.judge.prompt import JudgePrompt, inputs
 from harness.judge.reply import REPEATED, UnreadableReply
 from harness.records import Status
-from harness.text import HAN, HIRAGANA, KANA, claim_key, fold
+from harness.text import HAN, HIRAGANA, KANA, claim_key, fold, letters
 
 
 def repeats_prompt(value: object, job: Job, prompt: JudgePrompt) -> bool:
@@ -24,11 +24,11 @@ def repeats_prompt(value: object, job: Job, prompt: JudgePrompt) -> bool:
     )
 
 
-def is_example(sentence: str, job: Job, prompt: JudgePrompt) -> bool:
+def repeats_example(sentences: Iterable[str], job: Job, prompt: JudgePrompt) -> bool:
     """Return whether a reason or question is word for word one of an example."""
-    key = claim_key(sentence)
+    said = {letters(sentence): sentence for sentence in sentences}
     return any(
-        key == claim_key(row.get(name, "")) and _is_foreign(sentence, given, job)
+        (key := letters(row.get(name, ""))) in said and _is_foreign(said[key], given, job)
         for given, reply in prompt.examples
         for row in reply.get("verdicts", (reply,))
         for name in ("reason", "question")
@@ -36,7 +36,7 @@ def is_example(sentence: str, job: Job, prompt: JudgePrompt) -> bool:
 
 
 def _is_foreign(said: str, example: Mapping[str, Any], job: Job) -> bool:
-    """Return whether a text speaks of something in an example that is not in the job.
+    """Return whether a text names something in an example that is not in the job.
 
     "The text does not mention bicycles" is an answer where bicycles were asked about.
     """
@@ -54,18 +54,33 @@ def _texts(value: Any) -> str:
     return "\n".join(map(_texts, inside)) if isinstance(value, Mapping | list) else ""
 
 
+def is_placeholder(text: str) -> bool:
+    """Return whether a text only marks a place: "...", "string", "claim 1", but not a blank.
+
+    >>> [is_placeholder(text) for text in ("...", "<claim 1>", "Claim one is true.", " ")]
+    [True, True, False, False]
+    """
+    return bool(text.strip()) and _PLACEHOLDER.fullmatch(fold(text)) is not None
+
+
 ECHO = 0.6
 """Share of a claim in the prompt's example from which it is an echo, if the text holds at most
 half of that share."""
 
+_PLACEHOLDER = re.compile(
+    r"[\W_]*(?:(?:(?:claim|statement|question|reason|text|fact|主張|質問|理由|[陳陈]述|[問问][題题])"
+    r"[\W_]*[0-9a-c]?|string)[\W_]*)?"
+)
 _NONE = re.compile(
-    r"\W*(?:none|n\W?a|nil|null|nothing|not applicable|empty"
-    r"|(?:(?:there (?:are|is|were)|(?:the|this) (?:text|answer|response) \w+s|it \w+s) )?"
-    r"no (?:\w+ ){0,2}(?:claims?|statements?|facts?|assertions?)"
+    r"\W*(?:|none|n\W?a|nil|null|nothing(?: to \w+)?|not applicable|empty"
+    r"|(?:(?:there (?:are|is|were)|(?:it|(?:the|this) (?:text|answer|response))"
+    r" (?:\w+s|does(?: not|n't) \w+)) )?"
+    r"(?:no|any) (?:\w+ ){0,2}(?:claims?|statements?|facts?|assertions?)"
     r"(?: (?:(?:are|is|were|was|can be|to be) )?(?:made|found|present|identified|stated))?"
     r"(?: here| (?:in|by) (?:the|this) (?:text|answer|response))?"
-    r"|(?:(?:主張|該当|特に|事実)(?:する)?(?:主張|事実)?[はが]?)?(?:なし|無し|ない|ありません)"
-    r"|(?:(?:文[中字]|原文|此文)\w{0,2})?[無无没沒]有?(?:任何)?(?:可\w{2,3}的)?"
+    r"|(?:(?:主張|該当|特に|事実)(?:の|する)?(?:主張|事実)?[はが]?)?(?:含まれてい?)?"
+    r"(?:なし|無し|ない|(?:あり|い)?ません)"
+    r"|(?:(?:文[中字]|原文|此文)\w{0,2})?(?:[無无没沒不]有?|不包?含)(?:任何)?(?:可\w{2,3}的)?"
     r"(?:[陳陈]述|主[張张]|事[實实]|[內内]容)?|不[適适]用|空)\W*"
 )
 """A claim that there is no claim, folded."""
@@ -100,10 +115,9 @@ def tidy(claims: Sequence[str], question: str, text: str, example: str) -> JobAn
     distinct: dict[str, str] = {}
     placeholders = 0
     for claim in claims:
-        key = claim_key(claim)
-        if key and not _NONE.fullmatch(fold(claim)):
-            distinct.setdefault(key, claim.strip())
-        placeholders += not key and bool(claim.strip())
+        placeholders += is_placeholder(claim)
+        if not is_placeholder(claim) and not _NONE.fullmatch(fold(claim)):
+            distinct.setdefault(claim_key(claim), claim.strip())
     kept = [claim for claim in distinct.values() if not _echo(claim, question, text, example)]
     echoes = len(distinct) - len(kept)
     if not kept and (echoes or placeholders):

@@ -209,9 +209,11 @@ def test_a_claim_that_begins_like_none(text: str, chat_judge: Build, case: Case)
     assert [row.text for row in claims(chat_judge(), case, text)] == [text]
 
 
-@pytest.mark.parametrize("texts", [["..."], ["...", "..."], ["……"], ["…", " "]])
+@pytest.mark.parametrize(
+    "texts", [["..."], ["...", "..."], ["……"], ["…", " "], ["claim 1", "claim 2"], ["<string>"]]
+)
 def test_placeholders_are_an_echo(texts: list[str], chat_judge: Build, case: Case) -> None:
-    """A list of dots is the form of the reply, not a text without claims."""
+    """A list of dots or numbered places is the form of the reply, not a text without claims."""
     (row,) = claims(chat_judge(), case, *texts)
     assert (row.item, row.error) == (-1, Status.JUDGE_ECHO)
 
