@@ -296,14 +296,25 @@ _CALLED_EXAMPLE = re.compile(
     re.IGNORECASE,
 )
 _CORRECTION = re.compile(
-    r"\b(?:correction|corrected|correcting|erratum|on second thoughts?|scratch that"
+    r"\b(?:correction|correct(?:ed|ing| myself)|errat(?:um|a)|on (?:second thoughts?|reflection)"
+    r"|scratch that|my (?:mistake|bad|error)|(?:edit|update|revised|amended)(?: \w+)?(?= ?:)"
     r"|i (?:was wrong|made (?:a mistake|an error)|retract|take (?:that|it) back)"
     r"|(?:ignore|disregard) (?:the|that|my|this)|should (?:have been|read)"
     r"|(?:claim|id|item|passage|verdict|label|answer) ?\d* should be)\b"
-    r"|(?:^|[.!?\n}])\s*(?:(?:wait|actually|sorry|oops|hmm+)\b|no[,.!])"
-    r"|更正|訂正|订正|修正|改正|[說说写寫][錯错]|我[錯错]了|[應应][為为改]|間違[えい]|取り消|撤回|正しくは",
+    r"|(?:^|[.!?\n}])\s*(?:(?:no,? wait|wait|actually|sorry(?! for)|oops|hmm+)\b|no[,.!])"
+    r"|更正|訂正|订正|修正|改正|[說说写寫][錯错]|我[錯错]了|[應应][為为改]"
+    r"|抱歉|不[對对][，,]|[對对]不起|間違[えい]|取り消|撤回|正しくは|申し訳|すみません",
     re.IGNORECASE,
 )
+SHORTEST = 5
+"""Letters of a label that is sought in prose: shorter ones, such as no, are common words."""
+
+_ITEM = (
+    r"\b(?:claim|id|item|passage|verdict|label|first|second|third|last|one|both|all|it)\b"
+    r"|\b[0-9]+\b|第"
+)
+"""Words that name one of the items asked about."""
+
 REPEATED = "the reply repeats the prompt; expected an answer about the last object"
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -363,9 +374,10 @@ def read_reply(
             partial = False
     if not fits:
         raise max(problems, key=lambda problem: problem[0])[1]
-    if partial or _CORRECTION.search(text[end:]):
+    answer = _agreed(fits)
+    if partial or _CORRECTION.search(text[end:]) or _relabels(text[end:], answer, properties):
         raise UnreadableReply("the reply corrects a part of itself; expected one whole answer")
-    return _agreed(fits)
+    return answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,11 +404,27 @@ def _agreed(fits: Sequence[_Fit]) -> Any:
     return value
 
 
+def _relabels(text: str, answer: Any, properties: Mapping[str, Any]) -> bool:
+    """Return whether a text gives an item a label that the answer gives to none."""
+    given = json.dumps(answer, ensure_ascii=False) if text.strip() else ""
+    labels = [label for part in _asked(properties).values() for label in part.get("enum", ())]
+    return bool(given) and any(
+        re.search(rf"(?:{_ITEM})[^.。\n]{{0,40}}?\b{re.escape(label)}\b", text, re.IGNORECASE)
+        for label in labels
+        if isinstance(label, str) and len(label) >= SHORTEST and f'"{label}"' not in given
+    )
+
+
 def _is_part(value: Any, properties: Mapping[str, Any]) -> bool:
     """Return whether an object has a key of those asked for, or of their items."""
-    items = [part.get("items", {}).get("properties", {}) for part in properties.values()]
-    asked = {_plain(key) for keys in (properties, *items) for key in keys}
+    asked = set(map(_plain, _asked(properties)))
     return isinstance(value, dict) and any(_plain(key) in asked for key in value)
+
+
+def _asked(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schemas of the keys asked for, and of those of the items in their lists."""
+    items = [part.get("items", {}).get("properties", {}) for part in properties.values()]
+    return {key: part for keys in (properties, *items) for key, part in keys.items()}
 
 
 def _whole(value: Any, properties: Mapping[str, Any]) -> Any:

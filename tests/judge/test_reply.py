@@ -257,6 +257,18 @@ def test_the_corrected_whole_is_the_answer(words: str) -> None:
     assert [row["verdict"] for row in read["verdicts"]] == ["entailed", "unknown"]
 
 
+def test_an_explanation_is_no_correction() -> None:
+    """Prose after the answer that repeats its labels, or speaks of others, leaves it as it is."""
+    answer = labelled("entailed", "unknown")
+    for words in (
+        "Claim 2 is unknown, as no year is given.",
+        "Sorry for the delay.",
+        "A contradicted claim would name another year.",
+    ):
+        read = read_reply(f"{answer}\n\n{words}", NUMBERED, [1, 2])
+        assert [row["verdict"] for row in read["verdicts"]] == ["entailed", "unknown"]
+
+
 @pytest.mark.parametrize(
     "correction",
     [
@@ -269,6 +281,13 @@ def test_the_corrected_whole_is_the_answer(words: str) -> None:
         "Wait, claim 2 is contradicted.",
         "Claim 2 should be contradicted.",
         "On second thought, both are unknown.",
+        "On reflection, the last one fails.",
+        "EDIT: the second fails.",
+        "The second one is contradicted.",
+        "Update: id 2 -> contradicted",
+        "第二項其實是 contradicted。",
+        "抱歉，第二項有誤。",
+        "申し訳ありません、2は誤りです。",
         "更正：第二項應為 contradicted。",
         "訂正：2 は contradicted です。",
         f"{labelled('unknown', 'unknown')} Correction: {labelled('unknown', 'entailed')}",
