@@ -87,6 +87,7 @@ _NONE = re.compile(
 
 _YES_OR_NO = re.compile(
     r"\W*(?:(?:that(?:'s| is) )?(?:yes|yeah|no|never|correct|indeed|right|true|false)"
+    r"|(?:it|they|he|she|there) (?:is|are|was|were|does|did|has|had)(?: ?n[o']t)?"
     r"|はい|いいえ|ええ|そうです|是的?|不是?|對的?|对的?|[沒没]錯|没错|[沒没]有|否|正[確确])"
     r"\s*(?:[,.!;:、]|\Z)"
 )
@@ -136,8 +137,9 @@ def _echo(claim: str, question: str, text: str, example: str) -> bool:
     in_example = coverage(wanted, pieces(example))
     if in_example < ECHO or coverage(wanted, pieces(text)) > in_example / 2:
         return False
-    answers = _YES_OR_NO.match(fold(text)) or _told(claim) & _told(text) - _told(question)
-    asked = f"{question}\n{text}"
+    new = _told(text) - _told(question) or _told(text)  # else a choice: "In May, or in June?"
+    answers = _YES_OR_NO.match(fold(text)) or _told(claim) & new
+    asked = f"{question}\n{text} never"
     return not answers or not all(_is_asked(piece, asked) for piece in wanted)
 
 

@@ -223,6 +223,9 @@ def test_placeholders_are_an_echo(texts: list[str], chat_judge: Build, case: Cas
     [
         ("en", MAY, "Yes, in May. It has a toll of 3 dollars.", OPENED, True),
         ("en", MAY, "Yes.", OPENED, True),
+        ("en", MAY, "It was, and it has a toll.", OPENED, True),
+        ("en", "Was the bridge opened in May or June?", "In May.", OPENED, True),
+        ("en", "Has the bridge had a toll?", "No.", "The bridge has never had a toll.", True),
         ("en", MAY, "No, never.", "The bridge was not opened in May.", True),
         ("en", "When did the bridge open?", "In May.", "The bridge opened in May.", True),
         ("ja", "橋は5月に開通しましたか。", "はい、5月です。", "橋は5月に開通しました。", True),
