@@ -137,9 +137,10 @@ def _echo(claim: str, question: str, text: str, example: str) -> bool:
     in_example = coverage(wanted, pieces(example))
     if in_example < ECHO or coverage(wanted, pieces(text)) > in_example / 2:
         return False
-    new = _told(text) - _told(question) or _told(text)  # else a choice: "In May, or in June?"
-    answers = _YES_OR_NO.match(fold(text)) or _told(claim) & new
-    asked = f"{question}\n{text} never"
+    # An answer without a word of its own chooses one of the question's: "In May, or in June?"
+    own = _told(text) - _told(question) or _told(text)
+    answers = _YES_OR_NO.match(fold(text)) or _told(claim) & own
+    asked = f"{question}\n{text} never"  # which a claim may say for a plain no
     return not answers or not all(_is_asked(piece, asked) for piece in wanted)
 
 
