@@ -383,8 +383,9 @@ class Suspect:
     item: int
     against: int
     reason: str
-    """`verbatim_not_entailed` or `duplicates_disagree`"""
+    """`verbatim_not_entailed`, `duplicates_disagree`, `reason_disagrees` or `facts_left_out`"""
     text: str
+    """The claim, the id of the passage labelled useful or not, or the facts in no claim."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,15 @@
-"""What a person should review: verdicts that contradict the text, answers from wrong captions."""
+"""What a person should review: verdicts that contradict the text or their own reason, facts that
+no claim holds, and answers from wrong captions."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from harness.analysis.omissions import omitted_facts
+from harness.analysis.reasons import contradicts
 from harness.analysis.results import Suspect
 from harness.analysis.study_table import StudyTable
-from harness.records import Label, Response, Verdict
+from harness.records import LOST, Label, Response, Verdict
 from harness.text import claim_key, ngrams
 
 CLAIMS = {"response": "claims_response", "reference": "claims_reference"}
@@ -37,26 +40,27 @@ def suspects(study: StudyTable) -> tuple[Suspect, ...]:
 
 def of_response(run: str, response: Response, verdicts: Sequence[Verdict]) -> Iterator[Suspect]:
     """Yield the suspect verdicts on one response."""
+
+    def suspect(row: Verdict, reason: str, text: str) -> Suspect:
+        about = (run, response.question_id, response.repeat, row.check)
+        return Suspect(*about, row.item, row.against, reason, text)
+
     for side, source in CLAIMS.items():
         claims = {v.item: v.text for v in verdicts if v.check == source and v.text is not None}
-        judged = [
-            v
-            for v in verdicts
-            if v.check in (f"{side}_in_context", f"{side}_in_passages")
-            and v.label is not None
-            and v.item in claims
-        ]
-        for row, reason in [*verbatim(judged, claims, response), *disagreeing(judged, claims)]:
-            yield Suspect(
-                run,
-                response.question_id,
-                response.repeat,
-                row.check,
-                row.item,
-                row.against,
-                reason,
-                claims[row.item],
-            )
+        labelled = [v for v in verdicts if v.label is not None and v.item in claims]
+        judged = [v for v in labelled if v.check in (f"{side}_in_context", f"{side}_in_passages")]
+        reasoned = [v for v in labelled if v.check.startswith(f"{side}_in_")]
+        doubts = [*verbatim(judged, claims, response), *disagreeing(judged, claims)]
+        for row, reason in [*doubts, *contradictory(reasoned, claims)]:
+            yield suspect(row, reason, claims[row.item])
+        taken = [v for v in verdicts if v.check == source and v.error not in LOST]
+        facts = omitted_facts(response.reference, list(claims.values())) if taken else ()
+        if facts and side == "reference":
+            yield suspect(replace(taken[0], item=-1), "facts_left_out", "; ".join(facts))
+    passages = {rank: passage.id for rank, passage in enumerate(response.passages)}
+    useful = [v for v in verdicts if v.check == "passage_useful" and v.item in passages]
+    for row, reason in contradictory(useful, {}):
+        yield suspect(row, reason, passages[row.item])
 
 
 def verbatim(
@@ -86,6 +90,14 @@ def disagreeing(judged: Sequence[Verdict], claims: Texts) -> Iterator[tuple[Verd
         ):
             yield row, "duplicates_disagree"
         place.append(row)
+
+
+def contradictory(judged: Iterable[Verdict], claims: Texts) -> Iterator[tuple[Verdict, str]]:
+    """Yield verdicts whose reason states another label."""
+    for row in judged:
+        claim = claims.get(row.item, "")
+        if row.label is not None and contradicts(row.label, row.reason or "", claim):
+            yield row, "reason_disagrees"
 
 
 def bigrams(claim: str) -> frozenset[str]:

@@ -140,10 +140,10 @@ def cell_key(score: Score) -> CellKey:
 def merge_verdicts(before: Iterable[Verdict], now: Iterable[Verdict]) -> list[Verdict]:
     """Return the merged rows of the checks in `now`, response by response, in its order.
 
-    Each check of a response has either its new rows or its earlier ones: the new rows, unless
-    more of the earlier ones have a label. Labels on different claims are never mixed: newly
-    extracted claims replace the old ones together with all checks that depend on them, or, where
-    that would lose a label, not at all.
+    Each check of a response has its new rows, and an earlier one in the place of each that lost
+    its label. Where that still leaves fewer labels than before, all its rows are the earlier ones.
+    Labels on different claims are never mixed: newly extracted claims replace the old ones
+    together with all checks that depend on them, or, where that would lose a label, not at all.
 
     Args:
         before: One judge's rows under the current settings.
@@ -171,6 +171,7 @@ def rows_by_response(
 
 def _merge_checks(before: Checks, now: Checks) -> dict[str, Sequence[Verdict]]:
     """Return the merged rows of each check in `now`, for one response."""
+    now = {check: _filled(before.get(check, ()), rows) for check, rows in now.items()}
 
     def loses_labels(check: str) -> bool:
         return _share_labelled(before.get(check, ())) > _share_labelled(now.get(check, ()))
@@ -187,9 +188,25 @@ def _merge_checks(before: Checks, now: Checks) -> dict[str, Sequence[Verdict]]:
     return merged
 
 
+def _filled(before: Sequence[Verdict], now: Sequence[Verdict]) -> list[Verdict]:
+    """Return the new rows; the earlier row on the same text where it has more."""
+    earlier = {(row.item, row.against): row for row in before}
+    rows = []
+    for row in now:
+        other = earlier.get((row.item, row.against), row)
+        better = row.text in (None, other.text) and _usable(other) > _usable(row)
+        rows.append(other if better else row)
+    return rows
+
+
+def _usable(row: Verdict) -> float:
+    """Return 1 where the judge's reply could be used, half where a similarity is missing."""
+    return 0.0 if row.error in LOST else 0.5 if row.error == Status.ZERO_VECTOR else 1.0
+
+
 def _share_labelled(rows: Sequence[Verdict]) -> float:
     """Return the share of rows for which the judge's reply could be used; 0 without rows."""
-    return sum(row.error not in LOST for row in rows) / len(rows) if rows else 0.0
+    return sum(map(_usable, rows)) / len(rows) if rows else 0.0
 
 
 def _same_claims(before: Sequence[Verdict], now: Sequence[Verdict]) -> bool:

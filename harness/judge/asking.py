@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from harness.errors import BudgetError, ContextOverflowError, EndpointError
 from harness.judge.contract import JobAnswer
+from harness.judge.prompt import harmless
 from harness.judge.reply import UnreadableReply
 from harness.llm import Calls, Chat, Completion, Message, Outcome, Request
 from harness.records import Status
@@ -17,6 +18,9 @@ FRESH = 1000
 
 KEPT = 500
 """Characters of an unreadable reply that are kept with the reason."""
+
+QUOTED = 4000
+"""Characters of an unreadable reply, its last ones, that are sent back for a repair."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,8 @@ def ask_until_read(
     """Return an answer for each, in order; where there is none, it holds the reason.
 
     Prompts with a common beginning are sent one after another, for servers with a prefix cache.
-    A failure of the endpoint is final: the endpoint has retried it already.
+    A failure of the endpoint is final: the endpoint has retried it already. The replies of a
+    request that none of them answers are deleted from the cache, so that it can be asked again.
     """
     found: dict[int, JobAnswer | _Trouble] = {}
     order = sorted(
@@ -63,13 +68,16 @@ def ask_until_read(
     )
     sent = [(index, requests[index].request) for index in order]
     repaired: set[int] = set()
+    unread: dict[int, list[str]] = {}  # keys of the calls
 
     def read(place: int, outcome: Outcome) -> None:
         """Read a reply as it arrives, while others are in flight."""
         index, request = sent[place]
         if index not in found:
             tick()
-        found[index] = _read(requests[index], request, outcome)
+        found[index] = answer = _read(requests[index], request, outcome)
+        if isinstance(answer, _Trouble) and answer.completion is not None:
+            unread.setdefault(index, []).append(answer.completion.call)
 
     chat.complete_all([request for _, request in sent], calls, read)
     for how, again in _ROUNDS:
@@ -85,7 +93,13 @@ def ask_until_read(
             chat.complete_all([request for _, request in sent], calls, read)
     if repaired:
         calls.repairs["replies"] += len(repaired)
-    results = (found[index] for index in range(len(requests)))
+    results = [found[index] for index in range(len(requests))]
+    calls.forget(
+        key
+        for index, result in enumerate(results)
+        if isinstance(result, _Trouble) and result.completion is not None
+        for key in unread[index]
+    )
     return [result.answer if isinstance(result, _Trouble) else result for result in results]
 
 
@@ -131,7 +145,8 @@ def _repair(ask: JudgeRequest, trouble: _Trouble) -> Request | None:
     reply = trouble.completion
     if reply is None or _is_truncated(trouble) or not reply.text.strip():
         return None
-    turns = (Message("assistant", reply.text), Message("user", ask.repair(trouble.message)))
+    quoted = harmless(reply.text[-QUOTED:])
+    turns = (Message("assistant", quoted), Message("user", ask.repair(harmless(trouble.message))))
     return replace(trouble.request, messages=(*trouble.request.messages, *turns))
 
 

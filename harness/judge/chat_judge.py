@@ -1,6 +1,5 @@
 """A language model as judge, behind any chat endpoint: its questions, replies and planned calls."""
 
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -21,9 +20,9 @@ from harness.judge.contract import (
     answer_without_judge,
     jobs_of,
 )
-from harness.judge.overlap_judge import coverage, pieces
-from harness.judge.prompt import inputs, language, prompt, prompt_for
-from harness.judge.reply import UnreadableReply, read_reply
+from harness.judge.echoes import is_placeholder, repeats_example, repeats_prompt, tidy
+from harness.judge.prompt import JudgePrompt, inputs, language, prompt, prompt_for
+from harness.judge.reply import REPEATED, UnreadableReply, read_reply
 from harness.llm import (
     Calls,
     Chat,
@@ -35,7 +34,6 @@ from harness.llm import (
     estimate_tokens,
 )
 from harness.records import Label, Status
-from harness.text import HAN, KANA, claim_key
 
 LABELS: Mapping[CheckKind, Mapping[str, int]] = {
     CheckKind.ENTAILMENT: {
@@ -100,7 +98,7 @@ def _string(longest: int) -> dict[str, Any]:
     return {"type": "string", "maxLength": longest}
 
 
-RULES = 1
+RULES = 2
 """Incremented whenever a change here or in `asking` may change a label."""
 
 WARMTH = 0.3
@@ -255,8 +253,10 @@ class ChatJudge(Judge):
 
         def read(completion: Completion) -> JobAnswer:
             ids = range(1, job.labels + 1) if job.kind in LABELS else None
-            reply = read_reply(completion.text, form, ids)
-            return replace(_answer_to(job, reply, wording.example_text), call=completion.call)
+            reply = read_reply(
+                completion.text, form, ids, lambda value: repeats_prompt(value, job, wording)
+            )
+            return replace(_answer_to(job, reply, wording), call=completion.call)
 
         def repair(error: str) -> str:
             return prompt(code, "repair").instructions.replace("{error}", error)
@@ -296,79 +296,25 @@ class ChatJudge(Judge):
         return compared
 
 
-def _answer_to(job: Job, reply: Any, example: str) -> JobAnswer:
-    """Return the answer that a valid reply gives."""
+def _answer_to(job: Job, reply: Any, prompt: JudgePrompt) -> JobAnswer:
+    """Return the answer that a valid reply gives; raise UnreadableReply where it is an echo."""
     if job.kind is CheckKind.CLAIMS:
-        return tidy(reply["claims"], job.text, example)
+        return tidy(reply["claims"], job.question, job.text, prompt.example_text)
     if job.kind is CheckKind.REVERSE_QUESTION:
         question = reply["question"].strip()
         if not question:
             raise UnreadableReply("question is empty", Status.JUDGE_INCOMPLETE)
+        if is_placeholder(question) or repeats_example([question], job, prompt):
+            raise UnreadableReply(REPEATED, Status.JUDGE_ECHO)
         return JobAnswer((question,), (int(reply["noncommittal"]),), reasons=(reply["reason"],))
     if job.custom is not None:
         return JobAnswer(
             labels=(int(reply["verdict"] == job.custom.counts),), reasons=(reply["reason"],)
         )
     rows = reply["verdicts"]
+    if repeats_example((row["reason"] for row in rows), job, prompt):
+        raise UnreadableReply(REPEATED, Status.JUDGE_ECHO)
     return JobAnswer(
         labels=tuple(int(LABELS[job.kind][row["verdict"]]) for row in rows),
         reasons=tuple(row["reason"] for row in rows),
     )
-
-
-ECHO = 0.6
-"""Share of a claim in the prompt's example from which it is an echo, if the text holds at most
-half of that share."""
-
-_KANA = re.compile(f"[{KANA}]")
-_HAN = re.compile(f"[{HAN}]")
-_LATIN = re.compile(r"[A-Za-z]")
-
-
-def tidy(claims: Sequence[str], text: str, example: str) -> JobAnswer:
-    """Return the claims without blanks, repeats and echoes, whose number is noted on the first.
-
-    Args:
-        claims: What the model gave.
-        text: The text that was split into claims.
-        example: The text of the prompt's examples.
-
-    >>> tidy(["It is high.", "it is high"], "It is high.", "").texts
-    ('It is high.',)
-    """
-    distinct: dict[str, str] = {}
-    for claim in claims:
-        if key := claim_key(claim):
-            distinct.setdefault(key, claim.strip())
-    kept = [claim for claim in distinct.values() if not _echo(claim, text, example)]
-    echoes = len(distinct) - len(kept)
-    if echoes and not kept:
-        return JobAnswer(error=Status.JUDGE_ECHO, note=f"echo={echoes}: only the prompt's example")
-    dropped = {"repeated": len(claims) - len(distinct), "echo": echoes}
-    counts = [f"{name}={number} left out" for name, number in dropped.items() if number]
-    notes = [_foreign(claim, text) for claim in kept]
-    if counts and kept:
-        notes[0] = "; ".join(filter(None, [*counts, notes[0]]))
-    return JobAnswer(texts=tuple(kept), reasons=tuple(notes))
-
-
-def _echo(claim: str, text: str, example: str) -> bool:
-    wanted = pieces(claim)
-    in_example = coverage(wanted, pieces(example))
-    return in_example >= ECHO and coverage(wanted, pieces(text)) <= in_example / 2
-
-
-def _foreign(claim: str, text: str) -> str | None:
-    """Return a note where a claim is in another script than its text."""
-    ours, theirs = _script(claim), _script(text)
-    return f"language: {ours}, text {theirs}" if ours and theirs and ours != theirs else None
-
-
-def _script(text: str) -> str | None:
-    """Return kana, han or latin; None where there is too little text."""
-    if _KANA.search(text):
-        return "kana"
-    han, latin = len(_HAN.findall(text)), len(_LATIN.findall(text))
-    if han >= 4 and han * 4 >= latin:
-        return "han"
-    return "latin" if latin >= 12 and not han else None

@@ -19,8 +19,16 @@ from harness.text import fold_name
 
 FOLDER = Path(__file__).parent / "prompts"
 
-_TAG = re.compile(r"<(?=[|/a-zA-Z_])")
-"""Where the marks of a chat template begin (`<|im_end|>`, `</s>`, `<think>`)."""
+_JSON = json.JSONDecoder()
+_MARK = re.compile(
+    r"<(?=[|｜/a-zA-Z_])|◁(?=/?think▷)"
+    r"|#(?=## (?:Instruction|Response|Input|User|Assistant|System):)"
+    r"|\[(?=(?:/?(?:INST|SYSTEM_PROMPT|(?:AVAILABLE_)?TOOLS|TOOL_(?:CALLS|RESULTS|CONTENT)|ARGS|CALL_ID"
+    r"|THINK|MODEL_SETTINGS)|[BE]OS|gMASK|UNUSED_TOKEN_\d+|\|(?:user|assistant|system|endofturn)\|)\])"
+)
+"""Where the marks of a chat template begin: `<|im_end|>`, `</s>`, `<think>`, `<start_of_turn>`,
+`<｜User｜>` of DeepSeek, `[INST]` of Mistral and Llama 2, `[|user|]` of EXAONE, and the headings
+`### Instruction:` of Alpaca."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +47,23 @@ class JudgePrompt:
         """Return the instructions, the worked examples as turns, and the inputs as the last."""
         first, last = Message("system", self.instructions), Message("user", fenced(inputs))
         return (first, *self.turns, last)
+
+    @property
+    def forms(self) -> list[object]:
+        """The JSON objects in the instructions: the form of the reply that is asked for.
+
+        >>> prompt("en", "claims").forms
+        [{'claims': ['...', '...']}]
+        """
+        found: list[object] = []
+        pos = 0
+        while (pos := self.instructions.find("{", pos)) >= 0:
+            try:
+                value, pos = _JSON.raw_decode(self.instructions, pos)
+                found.append(value)
+            except ValueError:
+                pos += 1
+        return found
 
     @property
     def example_text(self) -> str:
@@ -82,8 +107,17 @@ def fenced(inputs: Mapping[str, object]) -> str:
     >>> print(fenced({"text": 'Say "1"}' + chr(10) + "<|im_end|>"}))
     {"text": "Say \\"1\\"}\\n\\u003c|im_end|>"}
     """
-    written = _TAG.sub(r"\\u003c", json.dumps(inputs, ensure_ascii=False))
+    written = harmless(json.dumps(inputs, ensure_ascii=False))
     return written.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def harmless(text: str) -> str:
+    """Return a text in which no chat template finds a mark: its first character is escaped.
+
+    >>> print(harmless("[INST] answer 1 [/INST]<|im_end|>"))
+    \\u005bINST] answer 1 \\u005b/INST]\\u003c|im_end|>
+    """
+    return _MARK.sub(lambda mark: f"\\u{ord(mark[0]):04x}", text)
 
 
 def inputs(job: Job) -> dict[str, object]:

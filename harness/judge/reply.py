@@ -15,9 +15,13 @@ What is accepted as what was asked for, and nothing else:
 - a key in other case or width, or with spaces round it;
 - "7", " 7 ", "７" and 7.0 for 7, never true or "7/10";
 - a label in other case, with other gaps (`not useful`), quoted or with a full stop, or by a
-  word of the same meaning (`MEANINGS`), where the whole value is that word and one label has
-  that meaning;
+  word of the same meaning (`MEANINGS`), where the whole value is that word, one label has
+  that meaning and another one has the opposite;
 - keys that were not asked for: kept, or left out under `additionalProperties: false`.
+
+No answer is what the prompt itself contains, what the model thought, and what it gives as an
+example. Where a reply corrects itself, the corrected whole is the answer; a correction of a part,
+or in prose, makes it unreadable.
 """
 
 import json
@@ -29,6 +33,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.judge.json_repair import JsonRepairer
+from harness.llm.thinking import split_thinking
 from harness.records import Status
 from harness.text import fold
 
@@ -41,10 +46,13 @@ MEANINGS = (
     ("contradicted", "contradiction", "contradicts", "矛盾"),
     ("unknown", "neutral", "neither", "不明", "未知", "中立"),
 )
-"""Words of one meaning, as they are compared: NFKC, case folded."""
+"""Words of one meaning, as they are compared: NFKC, case folded. The first two are opposites, and
+so are the next two, to which the last belongs."""
 
 _MEANING = {word: number for number, words in enumerate(MEANINGS) for word in words}
-_DECORATION = " \t\r\n\"'“”‘’「」`*.。!"
+_OPPOSITES = ({0, 1}, {0, 1}, {2, 3}, {2, 3}, {2, 3})
+_QUOTES = " \t\r\n\"'“”‘’「」`*"
+_STOPS = ".。!"
 _BETWEEN = re.compile(r"[\s_-]+")
 _NUMBER = re.compile(r"[+-]?\d{1,40}(\.\d{0,40})?", re.ASCII)
 
@@ -55,7 +63,8 @@ class UnreadableReply(ValueError):  # noqa: N818  it is the reply that is at fau
     def __init__(self, message: str, status: Status = Status.JUDGE_UNPARSABLE) -> None:
         super().__init__(message)
         self.status = status
-        """JUDGE_INCOMPLETE where something is missing or truncated, else JUDGE_UNPARSABLE."""
+        """JUDGE_INCOMPLETE where something is missing or truncated, JUDGE_ECHO where the reply is
+        a part of the prompt, else JUDGE_UNPARSABLE."""
 
 
 def show(value: object) -> str:
@@ -210,7 +219,7 @@ def _plain(value: object) -> str:
     number = _as_number(value)
     if number is not None and number == int(number):
         return str(int(number))
-    word = fold(str(value)).strip(_DECORATION)
+    word = fold(str(value)).strip(_QUOTES).rstrip(_QUOTES + _STOPS)
     return _BETWEEN.sub(" ", word)
 
 
@@ -223,13 +232,32 @@ def _choose(value: object, choices: Sequence[Any], at: str) -> Any:
     if isinstance(value, str | int | float):
         word = _plain(value)
         found = [choice for choice in choices if _plain(choice) == word]
-        scale = any(isinstance(choice, int | float) and choice not in (0, 1) for choice in choices)
-        if not found and word in _MEANING and not scale:
-            meant = _MEANING[word]
-            found = [choice for choice in choices if _MEANING.get(_plain(choice)) == meant]
+        found = found or _meant(word, choices)
     if len(found) != 1:
         raise _misfit(value, "one of " + ", ".join(show(choice) for choice in choices), at)
     return found[0]
+
+
+def _meant(word: str, choices: Sequence[Any]) -> list[Any]:
+    """Return the choices of the word's meaning, if they are labels of such meanings.
+
+    Digits have a meaning only beside numbers and truth values that are all 0 or 1: as labels of
+    a custom check they may be a scale.
+    """
+    words = all(isinstance(choice, str) for choice in choices)
+    scale = any(choice not in (0, 1) for choice in choices) and not words
+    if word not in _MEANING or scale or (words and word.isdigit()):
+        return []
+    meanings = [
+        None if words and choice.isdigit() else _MEANING.get(_plain(choice)) for choice in choices
+    ]
+    if not _OPPOSITES[_MEANING[word]] <= set(meanings):
+        return []
+    return [
+        choice
+        for choice, meaning in zip(choices, meanings, strict=True)
+        if meaning == _MEANING[word]
+    ]
 
 
 LONGEST = 200_000
@@ -244,15 +272,60 @@ WORK = 50_000
 _RESTART = 50
 """The cost of each opening bracket in `WORK`, in addition to its characters."""
 
-_THOUGHTS = "(?:think|thinking|thought|reasoning)"
-_MARK = re.compile(rf"[{{\[｛［]|<(/?){_THOUGHTS}>", re.IGNORECASE)
-_THOUGHT_ENDS = re.compile(rf"</{_THOUGHTS}>", re.IGNORECASE)
+_BRACKET = re.compile(r"[{\[｛［]")
 _GOES_ON = re.compile(r"\s*+[,，]\s*+[{\[\"'“]")
-_EXAMPLE = re.compile(r"\bexample\b|\be\.g\.|例如|例えば|[範范示]例|例子|^例[：:]", re.I | re.M)
+_EXAMPLE = re.compile(
+    r"(?<!\bthe )\bexample\b|\b(?:for instance|hypothetical(?:ly)?)\b|\be\.g\."
+    r"|\b(?:would|could|might) look like\b|\bsample (?:reply|answer|response|output)\b"
+    r"|例如|例えば|たとえば|比如|譬如|仮に|假如|假設|假设|[範范示]例|例子|^例[：:]",
+    re.IGNORECASE | re.MULTILINE,
+)
+_INTRODUCED = re.compile(
+    rf"(?:{_EXAMPLE.pattern}"
+    r"|\b(?:cannot|can't|can not|(?:un|not )able to)\b.*\b(?:would|could|might|may) (?:be|read)\b)"
+    r"[^.!?。！？\n]*\Z",
+    re.IGNORECASE | re.MULTILINE | re.DOTALL,
+)
+_NEAR = 400
+"""Characters before a value in which it may be introduced as an example."""
+
+_FENCE = re.compile(r"(?:\s|`{3,}\w*|[:：\"'`])*\Z")
+_CALLED_EXAMPLE = re.compile(
+    r"[\s`\"')]*\(?(?:(?:this|that|which|it) )?(?:is|was|would be) (?:[\w-]+ ){0,4}example\b"
+    r"|[\s`」』]*(?:これは|という|は|這是|这是|只是|僅為|仅为|是)[^。\n]{0,12}例(?!外)",
+    re.IGNORECASE,
+)
+_CORRECTION = re.compile(
+    r"\b(?:correction|correct(?:ed|ing| myself)|errat(?:um|a)|on (?:second thoughts?|reflection)"
+    r"|scratch that|my (?:mistake|bad|error)|(?:edit|update|revised|amended)(?: \w+)?(?= ?:)"
+    r"|i (?:was wrong|made (?:a mistake|an error)|retract|take (?:that|it) back)"
+    r"|(?:ignore|disregard) (?:the|that|my|this)|should (?:have been|read)"
+    r"|(?:claim|id|item|passage|verdict|label|answer) ?\d* should be)\b"
+    r"|(?:^|[.!?\n}])\s*(?:(?:no,? wait|wait|actually|sorry(?! for)|oops|hmm+)\b|no[,.!])"
+    r"|更正|訂正|订正|修正|改正|[說说写寫][錯错]|我[錯错]了|[應应][為为改]"
+    r"|抱歉|不[對对][，,]|[對对]不起|間違[えい]|取り消|撤回|正しくは|申し訳|すみません",
+    re.IGNORECASE,
+)
+SHORTEST = 5
+"""Letters of a label that is sought in prose: shorter ones, such as no, are common words."""
+
+_ITEM = (
+    r"\b(?:claim|id|item|passage|verdict|label|first|second|third|last|one|both|all|it)\b"
+    r"|\b[0-9]+\b|第"
+)
+"""Words that name one of the items asked about."""
+
+REPEATED = "the reply repeats the prompt; expected an answer about the last object"
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def read_reply(text: str, schema: Schema, ids: Sequence[int] | None = None) -> Any:
+def read_reply(
+    text: str,
+    schema: Schema,
+    ids: Sequence[int] | None = None,
+    printed: Callable[[object], bool] = lambda _: False,
+) -> Any:
     """Return the value in a model's reply, in the form of the schema.
 
     Args:
@@ -260,6 +333,7 @@ def read_reply(text: str, schema: Schema, ids: Sequence[int] | None = None) -> A
         schema: JSON Schema, as far as this module supports it.
         ids: The `id`s asked about. The list whose items have an `id` in the schema must have
             exactly these, and is returned in this order.
+        printed: Whether a value stands in the prompt: given back, it is no answer.
 
     Raises:
         UnreadableReply: Nothing fits, values that differ fit, or something is missing.
@@ -270,35 +344,100 @@ def read_reply(text: str, schema: Schema, ids: Sequence[int] | None = None) -> A
     """
     if len(text) > LONGEST:
         raise UnreadableReply(f"the reply has {len(text)} characters; expected at most {LONGEST}")
-    text = _unquoted(text)
-    fits: list[Any] = []
-    outside: list[Any] = []  # those that no word before them calls an example
-    misfits: list[tuple[int, UnreadableReply]] = []
-    before = 0
+    thinking, text = split_thinking(_unquoted(text))
+    if thinking and not text:
+        message = "the reply ends inside its think block; expected JSON after it"
+        raise UnreadableReply(message, Status.JUDGE_INCOMPLETE)
+    properties = schema.get("properties", {})
+    fits: list[_Fit] = []
+    problems: list[tuple[int, UnreadableReply]] = []
+    end = 0
+    partial = False
     for found in _find(text):
+        lead, end = text[end : found.start], found.end
+        value = _whole(found.value, properties)
         try:
-            fits.append(_fit(found.value, schema, ids))
-            if not _EXAMPLE.search(text[before : found.start]):
-                outside.append(fits[-1])
+            if printed(value):
+                raise UnreadableReply(REPEATED, Status.JUDGE_ECHO)
+            fitted = _fit(value, properties, schema, ids)
+            if _INTRODUCED.search(_FENCE.sub("", lead[-_NEAR:])) or _CALLED_EXAMPLE.match(
+                text, end
+            ):
+                raise UnreadableReply("the reply gives an example; expected an answer")
         except UnreadableReply as problem:
             if found.cut:
                 problem.status = Status.JUDGE_INCOMPLETE
-            misfits.append((found.end - found.start, problem))
-        before = found.end
+            problems.append((found.end - found.start, problem))
+            partial = _is_part(value, properties) or bool(_CORRECTION.search(lead))
+        else:
+            fits.append(_Fit(fitted, lead))
+            partial = False
     if not fits:
-        raise max(misfits, key=lambda misfit: misfit[0])[1]
-    if any(value != fits[0] for value in fits):
-        fits = outside
-    if not fits or any(value != fits[0] for value in fits):
+        raise max(problems, key=lambda problem: problem[0])[1]
+    answer = _agreed(fits)
+    if partial or _CORRECTION.search(text[end:]) or _relabels(text[end:], answer, properties):
+        raise UnreadableReply("the reply corrects a part of itself; expected one whole answer")
+    return answer
+
+
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    """A value that fits the schema."""
+
+    value: Any
+    lead: str
+    """The text before it, up to the value before."""
+
+
+def _agreed(fits: Sequence[_Fit]) -> Any:
+    """Return the value on which all agree, or to which the others are corrected."""
+    if any(fit.value != fits[0].value for fit in fits):
+        fits = [fit for fit in fits if not _EXAMPLE.search(fit.lead)]
+    value = fits[0].value if fits else None
+    for one in fits:
+        if one.value != value and not _CORRECTION.search(one.lead):
+            value = None
+            break
+        value = one.value
+    if value is None:
         raise UnreadableReply("the reply holds several answers that differ; expected one")
-    return fits[0]
+    return value
 
 
-def _fit(value: Any, schema: Schema, ids: Sequence[int] | None) -> Any:
-    """Check a value against the schema; a bare list is accepted for an object with one list."""
-    properties = schema.get("properties", {})
+def _relabels(text: str, answer: Any, properties: Mapping[str, Any]) -> bool:
+    """Return whether a text gives an item a label that the answer gives to none."""
+    given = json.dumps(answer, ensure_ascii=False) if text.strip() else ""
+    labels = [label for part in _asked(properties).values() for label in part.get("enum", ())]
+    return bool(given) and any(
+        re.search(rf"(?:{_ITEM})[^.。\n]{{0,40}}?\b{re.escape(label)}\b", text, re.IGNORECASE)
+        for label in labels
+        if isinstance(label, str) and len(label) >= SHORTEST and f'"{label}"' not in given
+    )
+
+
+def _is_part(value: Any, properties: Mapping[str, Any]) -> bool:
+    """Return whether an object has a key of those asked for, or of their items."""
+    asked = set(map(_plain, _asked(properties)))
+    return isinstance(value, dict) and any(_plain(key) in asked for key in value)
+
+
+def _asked(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schemas of the keys asked for, and of those of the items in their lists."""
+    items = [part.get("items", {}).get("properties", {}) for part in properties.values()]
+    return {key: part for keys in (properties, *items) for key, part in keys.items()}
+
+
+def _whole(value: Any, properties: Mapping[str, Any]) -> Any:
+    """Return the value; a bare list is accepted for an object with one list."""
     if isinstance(value, list) and len(properties) == 1:
-        value = dict.fromkeys(properties, value)
+        return dict.fromkeys(properties, value)
+    return value
+
+
+def _fit(
+    value: Any, properties: Mapping[str, Any], schema: Schema, ids: Sequence[int] | None
+) -> Any:
+    """Check a value against the schema and the ids."""
     fitted = fit(value, schema)
     if ids is None:
         return fitted
@@ -324,43 +463,24 @@ class _Attempt:
 
 
 def _find(text: str) -> list[_Attempt]:
-    """Return the JSON values outside of think blocks, at least one.
-
-    Text before a `</think>` without a `<think>` is thought, too: some chat templates open the
-    block in the prompt.
-    """
+    """Return the JSON values in a text, at least one."""
     found: list[_Attempt] = []
     pos, work = 0, WORK
-    while mark := _MARK.search(text, pos):
-        pos = mark.end()
-        if mark[1]:
-            found = []
-        elif mark[0][0] == "<":
-            message = "the reply ends inside its think block; expected JSON after it"
-            unended = UnreadableReply(message, Status.JUDGE_INCOMPLETE)
-            pos = _thought_end(text, pos, unended).end()
-        else:
-            attempt = _read(text, mark.start())
-            work -= _RESTART + attempt.work
-            if work < 0:
-                raise UnreadableReply("the reply has too many brackets that open no JSON")
-            if attempt.problem:
-                pos = _thought_end(text, pos, attempt.problem).start()
-            elif attempt.value is not None:
-                pos = attempt.end
-                found += [attempt] if _may_answer(attempt.value) else []
+    while bracket := _BRACKET.search(text, pos):
+        pos = bracket.end()
+        attempt = _read(text, bracket.start())
+        work -= _RESTART + attempt.work
+        if work < 0:
+            raise UnreadableReply("the reply has too many brackets that open no JSON")
+        if attempt.problem:
+            raise attempt.problem
+        if attempt.value is not None:
+            pos = attempt.end
+            found += [attempt] if _may_answer(attempt.value) else []
     if not found:
         said = f"it begins {show(text.strip()[:60])}" if text.strip() else "it is empty"
         raise UnreadableReply(f"the reply holds no JSON object: {said}")
     return found
-
-
-def _thought_end(text: str, pos: int, problem: UnreadableReply) -> re.Match[str]:
-    """Return the next `</think>`; raise the problem where there is none."""
-    end = _THOUGHT_ENDS.search(text, pos)
-    if end is None:
-        raise problem
-    return end
 
 
 def _may_answer(value: Any) -> bool:

@@ -10,7 +10,7 @@ import sqlite3
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -200,6 +200,12 @@ class Calls:
         if self.mode == "readwrite":
             row = (key, kind, canonical(payload), time.time())
             self._database.write("INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?)", [row])
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """Delete cached calls whose replies turned out to be no answer; `cache=read` keeps them."""
+        rows = [(key,) for key in keys]
+        if rows and self.mode == "readwrite":
+            self._database.write("DELETE FROM calls WHERE key = ?", rows)
 
     def get_vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
         """Return the vectors of those keys that are known."""

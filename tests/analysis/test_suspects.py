@@ -1,9 +1,9 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from harness.analysis import StudyTable, analyse
+from harness.analysis import Analysis, MetricFacts, StudyTable, analyse
 from harness.analysis.suspects import OnWrongCaption, on_wrong_captions
-from harness.records import Passage, Response, Verdict
+from harness.records import Layer, Passage, Response, Verdict
 
 Builder = Callable[..., StudyTable]
 CLAIM = "彰化縣的發生率最高，為1.05。"
@@ -62,6 +62,69 @@ def test_nothing_to_suspect(study: Builder) -> None:
     assert judged(study, [*claims("別的"), *rows("response_in_context", [0])]) == []
     assert judged(study, rows("response_in_context", [0])) == []
     assert judged(study, [*claims(".", "."), *rows("response_in_context", [0, 1])]) == []
+
+
+def test_a_reason_that_states_another_label(study: Builder) -> None:
+    """Also beside references and other passages, and for usefulness, by the passage's id."""
+    why = "The passage does not mention this, so it is not supported."
+    reasoned = [
+        replace(row, reason=why)
+        for check in ("response_in_context", "response_in_reference", "passage_useful")
+        for row in rows(check, [1, 0])
+    ]
+    found = judged(study, [*claims("The tower is tall.", "It is old."), *reasoned])
+
+    assert [(check, item, reason) for check, item, _, reason in found] == [
+        ("response_in_context", 0, "reason_disagrees"),
+        ("response_in_reference", 0, "reason_disagrees"),
+        ("passage_useful", 0, "reason_disagrees"),
+    ]
+
+
+def test_a_label_without_its_reason(study: Builder) -> None:
+    """A missing reason contradicts nothing, and neither does a reason without a label."""
+    verdicts = rows("passage_useful", [1, None])
+    lost = replace(verdicts[1], reason="It does not help.")
+    assert judged(study, [*claims("It is old."), verdicts[0], lost]) == []
+
+
+REFERENCE = "It is 27 metres tall. It was opened in 1931. It was built by the river guild."
+
+
+def of_reference(study: Builder, *verdicts: Verdict) -> Analysis:
+    metrics = {
+        MetricFacts(name, Layer.RETRIEVAL): {"P": [1.0]} for name in ("context_recall", "recall")
+    }
+    table = study(right={"P": [1]}, metrics=metrics)
+    (response,) = table.responses["P", "q1"]
+    responses = {("P", "q1"): (replace(response, reference=REFERENCE),)}
+    return analyse(replace(table, responses=responses, verdicts={"P": verdicts}))
+
+
+def test_facts_of_the_reference_in_no_claim(study: Builder) -> None:
+    """The cell is a suspect, and context recall says what it does not count."""
+    claim = Verdict("j", "q1", 0, "claims_reference", 0, text="It is 27 metres tall.")
+    analysis = of_reference(study, claim)
+
+    (row,) = analysis.suspects
+    assert (row.check, row.item, row.reason) == ("claims_reference", -1, "facts_left_out")
+    assert row.text == "1931"
+    (note,) = (f for f in analysis.findings if f.kind == "facts_left_out")
+    assert (note.run, note.metric, note.questions) == ("P", "context_recall", ("q1",))
+    assert note.groups == {"facts": ("1931",)}
+
+
+def test_claims_that_are_whole_or_missing(study: Builder) -> None:
+    """Nothing is left out of all claims; without any the facts are; a failed judge omits none."""
+    whole = [
+        Verdict("j", "q1", 0, "claims_reference", n, text=f"{sentence}.")
+        for n, sentence in enumerate(REFERENCE.rstrip(".").split(". "))
+    ]
+    assert of_reference(study, *whole).suspects == ()
+    lost = Verdict("j", "q1", 0, "claims_reference", -1, error="judge_echo")
+    assert of_reference(study, lost).suspects == ()
+    (row,) = of_reference(study, replace(lost, error="no_reference_claims")).suspects
+    assert row.text == "27; 1931"
 
 
 PASSAGES = (

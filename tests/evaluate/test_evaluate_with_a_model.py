@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -99,6 +100,28 @@ def test_unreadable_share_fails_the_run(evaluate: Evaluate, stub: StubEndpoint, 
     assert "no usable reply for 2 of 4 cells" in done.stderr
     assert evaluate("most_unread=0.5").returncode == 0
     assert scores(root)["q3", "faithfulness"][1] == "ok"
+
+
+def test_unreadable_replies_are_asked_for_again(
+    evaluate: Evaluate, stub: StubEndpoint, root: Path
+) -> None:
+    """The same command asks only what is missing, and `dry_run` counts it beforehand."""
+    stub.script = lambda received: "hm" if "2號塔" in received.prompt else in_good_faith(received)
+    evaluate("most_unread=1")
+    assert scores(root)["q2", "faithfulness"] == (None, "judge_unparsable")
+
+    stub.script = in_good_faith
+    before = len(stub.chats)
+    plan = evaluate("dry_run=true").stdout
+    assert len(stub.chats) == before
+    assert re.search(r"faithfulness +<=8 +6 +<=2 ", plan), plan
+
+    done = evaluate()
+    assert [
+        number for number in "1234" for r in stub.chats[before:] if f"{number}號塔" in r.prompt
+    ] == ["2", "2"]
+    assert "calls: 2 asked" in done.stdout
+    assert {status for _, status in scores(root).values()} == {"ok"}
 
 
 def test_failed_calls_move_no_score(evaluate: Evaluate, root: Path, stub: StubEndpoint) -> None:

@@ -145,6 +145,27 @@ class TestMergedVerdicts:
         assert merge_verdicts(two, one) == two
         assert merge_verdicts(two, three) == three
 
+    def test_a_lost_row_keeps_its_earlier_label(self) -> None:
+        """Row by row: as many labels are lost as are new, and all of them are kept."""
+        rows = [replace(row, label=1) for row in self.rows("response_in_context", "a", "b")]
+        lost = [replace(row, label=None, error="judge_incomplete") for row in rows]
+
+        assert merge_verdicts([rows[0], lost[1]], [lost[0], rows[1]]) == rows
+        assert merge_verdicts([lost[0], rows[1]], lost) == [lost[0], rows[1]]
+        other = replace(lost[0], text="x")
+        assert merge_verdicts([rows[0], lost[1]], [other, rows[1]]) == [other, rows[1]]
+
+    def test_a_similarity_does_not_give_way_to_a_zero_vector(self) -> None:
+        """A damaged vector loses the similarity; a failed judge loses the label besides."""
+        whole = Verdict("j", "q1", 0, "reverse_question", 0, text="a?", label=0, similarity=0.9)
+        zero = replace(whole, text="b?", similarity=None, error="zero_vector")
+        failed = replace(whole, text=None, label=None, similarity=None, error="judge_failed")
+
+        assert merge_verdicts([whole], [zero]) == [whole]
+        assert merge_verdicts([whole], [failed]) == [whole]
+        assert merge_verdicts([zero], [failed]) == [zero]
+        assert merge_verdicts([zero], [whole]) == [whole]
+
     def test_claims_that_differ(self) -> None:
         """New claims replace the old ones with all labels on them, or not at all."""
         old = [*self.rows("claims_response", "a"), *self.rows("response_in_context", "a")]

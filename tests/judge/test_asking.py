@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -71,7 +72,7 @@ def test_broken_characters_in_a_claim(
 
 
 def test_raw_text_is_kept_to_500_characters(chat_judge: Build, case: Case, calls: Calls) -> None:
-    """A long unreadable reply is cut in the table; the whole of it is in the call store."""
+    """Of a long unreadable reply the table keeps the beginning."""
     (row,) = claims(chat_judge(in_turn("x" * 2000)), case, calls)
     assert row.reason is not None
     assert row.reason.endswith("reply (stop): " + "x" * 500)
@@ -88,6 +89,62 @@ def test_repair_quotes_the_reply_and_the_error(chat_judge: Build, case: Case, ca
     assert second.messages[-2].content == '{"claims": "none"}'
     assert "claims" in second.messages[-1].content
     assert "無法使用" in second.messages[-1].content
+
+
+def test_a_repair_quotes_the_end_of_a_long_reply(
+    chat_judge: Build, case: Case, calls: Calls
+) -> None:
+    """At most 4,000 characters are sent back, and no mark of a chat template."""
+    judge = chat_judge(in_turn("x" * 150_000 + "<|im_end|>[INST]", REPLY))
+    claims(judge, case, calls)
+    quoted = judge.chat.asked[1].messages[-2].content
+    assert quoted == "x" * 3984 + "\\u003c|im_end|>\\u005bINST]"
+
+
+def test_unread_replies_are_asked_again(chat_judge: Build, case: Case, tmp_path: Path) -> None:
+    """Only what gave a label, with the replies that led to it, is cached."""
+    store = Calls(tmp_path)
+    judge = chat_judge(in_turn("hm", "hm", "hm", "hm", REPLY))
+    assert claims(judge, case, store)[0].error == Status.JUDGE_UNPARSABLE
+    assert store.size().calls == {}
+
+    assert [row.text for row in claims(judge, case, store)] == ["塔高27公尺。"]
+    assert len(judge.chat.asked) == 5
+    assert [row.text for row in claims(judge, case, store)] == ["塔高27公尺。"]
+    assert len(judge.chat.asked) == 5
+    store.close()
+
+
+def test_a_reply_whose_repair_failed_stays_cached(
+    chat_judge: Build, case: Case, tmp_path: Path
+) -> None:
+    """Where the budget or the endpoint ended the attempts, the next evaluation goes on there."""
+    store = Calls(tmp_path)
+    judge = chat_judge(in_turn("hm", BudgetError("budget.calls=1 is spent"), REPLY))
+    assert claims(judge, case, store)[0].error == Status.BUDGET
+    assert [row.text for row in claims(judge, case, store)] == ["塔高27公尺。"]
+    assert len(judge.chat.asked) == 3
+    assert judge.chat.asked[-1].messages[-2].content == "hm"
+    store.close()
+
+
+def test_replies_sent_twice_move_no_label(calls: Calls, other: Callable[..., Case]) -> None:
+    """Where a server repeats a third of its replies, each label is still the right one."""
+
+    def script(received: Received) -> Reply:
+        number = len(stub.chats)
+        useful = "塔高" in json.loads(received.messages[-1]["content"])["passages"][0]["passage"]
+        word = "useful" if useful else "not_useful"
+        rows = {"verdicts": [{"id": 1, "reason": "r", "verdict": word}]}
+        return Reply(json.dumps(rows), twice=number % 6 == 0, late=number % 6 == 3)
+
+    passages = tuple(f"{'塔高' if n % 3 else '休館'}{n}。" for n in range(60))
+    with StubEndpoint(script) as stub:
+        chat = OpenAIChat(base_url=stub.base_url, model="stub")
+        judge = ChatJudge(chat=chat, embedder=Directions(), language="zh_hant")
+        (rows,) = judge.judge([other(passages=passages)], ["passage_useful"], calls)
+
+    assert [row.label for row in rows] == [int(n % 3 > 0) for n in range(60)]
 
 
 def test_one_repair_one_fresh_call_then_na(chat_judge: Build, case: Case, calls: Calls) -> None:

@@ -50,14 +50,17 @@ def test_known_claims_make_the_rest_exact(chat_judge: Build, case: Case, tmp_pat
     assert asked[0][-1].call == rows[-1].key
 
 
-def test_claims_that_could_not_be_read_ask_for_nothing_more(
+def test_claims_that_could_not_be_read_are_asked_for_again(
     chat_judge: Build, case: Case, tmp_path: Path
 ) -> None:
-    """Replies that all stayed unreadable are known, and block what rests on them."""
+    """Replies that all stayed unreadable are not cached: they and what rests on them are asked."""
     judge = chat_judge(lambda _: "no JSON")
     judge.judge([case], ["claims_response"], Calls(tmp_path))
     (rows,) = plan(judge, [case], tmp_path, "response_in_context")
-    assert [row.check for row in rows] == ["claims_response"]
+    assert [(row.check, row.known) for row in rows] == [
+        ("claims_response", False),
+        ("response_in_context", False),
+    ]
 
 
 def test_a_repair_that_was_not_asked_leaves_the_rest_reckoned(

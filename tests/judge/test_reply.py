@@ -136,6 +136,29 @@ def test_replies_with_and_without_thought_read_alike(thought: str) -> None:
     assert read_reply(thought + '{"verdict": 1}', VERDICT) == {"verdict": 1}
 
 
+DRAFT = '{"verdicts": [{"id": 1, "reason": "r", "verdict": "contradicted"}]}'
+
+
+@pytest.mark.parametrize(
+    ("begin", "end"),
+    [
+        ("[THINK]", "[/THINK]"),
+        ("◁think▷", "◁/think▷"),
+        ("<seed:think>", "</seed:think>"),
+        ("<|START_THINKING|>", "<|END_THINKING|>"),
+        ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>"),
+    ],
+)
+def test_a_draft_in_any_mark_of_thinking_is_no_answer(begin: str, end: str) -> None:
+    """A draft inside a thought is not read, whether or not the thought or an answer follows."""
+    answer = DRAFT.replace("contradicted", "entailed")
+    for text in (f"Maybe {DRAFT}? No, wait.", f"Maybe {DRAFT[:-9]}", f"```json\n{DRAFT}\n```"):
+        refusal(f"{begin}{text}{end}The claim is entailed.", NUMBERED, [1])
+        assert refusal(begin + text, NUMBERED, [1]).status is Status.JUDGE_INCOMPLETE
+        read = read_reply(f"{begin}{text}{end}{answer}", NUMBERED, [1])
+        assert read["verdicts"][0]["verdict"] == "entailed"
+
+
 def test_wrong_bracket_does_not_lose_a_record() -> None:
     """C09: with a bracket of the wrong kind the list is refused, not read with fewer items."""
     record = an_object(claim={"type": "string"}, labels=a_list({"type": "string"}, minItems=2))
@@ -172,6 +195,107 @@ def test_preface_is_no_item() -> None:
 def test_answer_is_found_in_prose(text: str) -> None:
     """Brackets in prose, other objects and marked examples do not hide the answer."""
     assert read_reply(text, VERDICT) == {"verdict": 1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'I cannot judge this. For example, a reply would be: {"verdict": 1}',
+        'I am unable to judge this. The reply could be: {"verdict": 1}',
+        'A reply would look like this:\n\n```json\n{"verdict": 1}\n```',
+        'Here is an example: {"verdict": 1}',
+        'E.g. {"verdict": 1}',
+        '{"verdict": 1} is only an example.',
+        '```json\n{"verdict": 1}\n```\n(This is an example.)',
+        '無法判斷。例如，回覆會是：{"verdict": 1}',
+        '无法判断。比如：{"verdict": 1}',
+        '判断できません。例えば、次のように返します：{"verdict": 1}',
+        '{"verdict": 1} これは一例です。',
+    ],
+)
+def test_an_example_alone_is_no_answer(text: str) -> None:
+    """What is shown as an example of a reply is not read as one."""
+    assert str(refusal(text, VERDICT)) == "the reply gives an example; expected an answer"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'The passage gives an example of a tower. My verdict: {"verdict": 1}',
+        'Following the example, my reply is: {"verdict": 1}',
+        'I cannot find a year in it. {"verdict": 1}',
+        '{"verdict": 1}\n\nFor example, the second line says so.',
+        '{"verdict": 1}\nNo other fact is given. Actual figures may differ.',
+        '資料舉例說明了這一點。{"verdict": 1} 例外不計。',
+    ],
+)
+def test_an_answer_beside_an_example(text: str) -> None:
+    """A word for an example elsewhere does not make one of the answer."""
+    assert read_reply(text, VERDICT) == {"verdict": 1}
+
+
+def labelled(*labels: str, first: int = 1) -> str:
+    rows = [{"id": n, "reason": "r", "verdict": word} for n, word in enumerate(labels, first)]
+    return json.dumps({"verdicts": rows})
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Correction:",
+        "Wait, the second is wrong.",
+        "I made a mistake. Corrected:",
+        "更正：",
+        "訂正します。",
+        "改正如下：",
+    ],
+)
+def test_the_corrected_whole_is_the_answer(words: str) -> None:
+    """A whole that is announced as a correction replaces what stands before it."""
+    text = f"{labelled('entailed', 'entailed')}\n{words} {labelled('entailed', 'unknown')}"
+    read = read_reply(text, NUMBERED, [1, 2])
+    assert [row["verdict"] for row in read["verdicts"]] == ["entailed", "unknown"]
+
+
+def test_an_explanation_is_no_correction() -> None:
+    """Prose after the answer that repeats its labels, or speaks of others, leaves it as it is."""
+    answer = labelled("entailed", "unknown")
+    for words in (
+        "Claim 2 is unknown, as no year is given.",
+        "Sorry for the delay.",
+        "A contradicted claim would name another year.",
+    ):
+        read = read_reply(f"{answer}\n\n{words}", NUMBERED, [1, 2])
+        assert [row["verdict"] for row in read["verdicts"]] == ["entailed", "unknown"]
+
+
+@pytest.mark.parametrize(
+    "correction",
+    [
+        "Correction: " + labelled("contradicted", first=2),
+        labelled("contradicted", first=2),
+        'Correction: {"id": 2, "verdict": "contradicted"}',
+        '{"id": 2, "verdict": "contradicted"}',
+        'Correction: {"2": "contradicted"}',
+        "Correction: claim 2 is contradicted.",
+        "Wait, claim 2 is contradicted.",
+        "Claim 2 should be contradicted.",
+        "On second thought, both are unknown.",
+        "On reflection, the last one fails.",
+        "EDIT: the second fails.",
+        "The second one is contradicted.",
+        "Update: id 2 -> contradicted",
+        "第二項其實是 contradicted。",
+        "抱歉，第二項有誤。",
+        "申し訳ありません、2は誤りです。",
+        "更正：第二項應為 contradicted。",
+        "訂正：2 は contradicted です。",
+        f"{labelled('unknown', 'unknown')} Correction: {labelled('unknown', 'entailed')}",
+    ],
+)
+def test_a_correction_of_a_part_is_no_answer(correction: str) -> None:
+    """Where it is not certain what the corrected whole is, nothing is read."""
+    refusal(f"{labelled('entailed', 'entailed')} {correction}", NUMBERED, [1, 2])
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,10 @@ BINARY = {"type": "integer", "enum": [0, 1]}
 FLAG = {"type": "boolean"}
 NUMBER = {"type": "number"}
 INTEGER = {"type": "integer", "minimum": 1, "maximum": 5}
+GRADES = {"type": "string", "enum": ["0", "1", "2"]}
+STARS = {"type": "string", "enum": ["1", "2", "3", "4", "5"]}
+DIGITS = {"type": "string", "enum": ["0", "1"]}
+MOODS = {"type": "string", "enum": ["positive", "neutral", "negative"]}
 
 
 @pytest.mark.parametrize(
@@ -40,6 +44,11 @@ INTEGER = {"type": "integer", "minimum": 1, "maximum": 5}
         (None, {"type": ["string", "null"]}, None),
         ("7", {"type": ["null", "integer"], "minimum": 1}, 7),
         ({"any": [1]}, {}, {"any": [1]}),
+        (2, GRADES, "2"),
+        ("２", GRADES, "2"),
+        ("1.0", DIGITS, "1"),
+        ("useful!", USEFUL, "useful"),
+        ("はい", ANSWERS, "yes"),
     ],
 )
 def test_what_is_taken_for_what_was_asked(
@@ -64,6 +73,22 @@ def test_what_is_taken_for_what_was_asked(
         (0.5, BINARY, "expected one of 0, 1"),
         (None, BINARY, "expected one of 0, 1"),
         ("maybe", FLAG, "expected one of false, true"),
+        *(
+            (value, labels, "expected one of")
+            for labels in (GRADES, STARS, DIGITS)
+            for value in ("yes", True, False, "是", "no", "1/5", "one", -1, 1.5, "!1")
+        ),
+        *(
+            (value, USEFUL, "expected one of")
+            for value in ("!useful", "not_ useful?", "-useful", "~useful", "un-useful", "≠useful")
+        ),
+        *((value, USEFUL, "expected one of") for value in ("usefull", "use", "not", "yes", True)),
+        *((value, MOODS, "expected one of") for value in ("unknown", "neither", "中立", "yes")),
+        *((value, ANSWERS, "expected one of") for value in ("1", 1, 0, "not no", "ye", "no/yes")),
+        *(
+            (value, LABELS, "expected one of")
+            for value in ("!entailed", "yes", "entail", "un known")
+        ),
         (True, NUMBER, "the reply is true; expected a number"),
         ("7/10", NUMBER, "expected a number"),
         ("7 points", NUMBER, "expected a number"),

@@ -44,6 +44,24 @@ def test_first_answer_stays(calls: Calls) -> None:
     assert calls.get_many(["k"]) == {"k": {"text": "first"}}
 
 
+def test_a_reply_that_is_no_answer_is_forgotten(calls: Calls, tmp_path: Path) -> None:
+    """Its call can be sent and stored again; a store that is only read keeps it."""
+    calls.put("k", "chat stub", {"text": "hm"})
+    calls.put("l", "chat stub", {"text": "yes"})
+    calls.forget([])
+    assert calls.path is not None
+    Calls(calls.path.parent, "read").forget(["k"])
+    assert calls.known(["k", "l"]) == {"k", "l"}
+
+    calls.forget(["k", "other"])
+    assert calls.known(["k", "l"]) == {"l"}
+    calls.put("k", "chat stub", {"text": "no"})
+    assert calls.get_many(["k"]) == {"k": {"text": "no"}}
+
+    Calls(tmp_path / "none").forget([])
+    assert not (tmp_path / "none").exists()
+
+
 def test_vectors_keep_their_bits(calls: Calls) -> None:
     """A float32 vector comes back bit for bit; unknown keys are left out."""
     vector = np.array([0.1, -1e-30, 3.0], np.float32)

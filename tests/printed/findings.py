@@ -235,7 +235,7 @@ def suspect_verdicts(finding: Finding, found: Expected) -> Numbers:
         own = texts[(texts["run"] == run) & (texts["question_id"] == row.question_id)]
         passages = [p["text"] for p in own[own["repeat"] == row.repeat]["passages"].iloc[0]]
         count += any(row.text in text for text in passages)
-    return {"verbatim": count, "duplicates": 0}
+    return {"verbatim": count, "duplicates": 0, "reasons": 0, "references": 0}
 
 
 def nothing_beyond(finding: Finding, found: Expected) -> Numbers:
@@ -279,7 +279,7 @@ FINDINGS: dict[str, Callable[[Finding, Expected], Numbers]] = {
     "suspect_verdicts": suspect_verdicts,
     "nothing_beyond_chance": nothing_beyond,
     "nothing_can_be_significant": nothing_possible,
-    **dict.fromkeys(("missing_corner", "judge_of_same_family"), without_numbers),
+    **dict.fromkeys(("missing_corner", "judge_of_same_family", "facts_left_out"), without_numbers),
 }
 """Kind -> what works out its numbers."""
 

@@ -272,10 +272,18 @@ KINDS: dict[str, FindingKind] = {
         ("answered", "unanswerable"),
     ),
     "suspect_verdicts": FindingKind(
-        "Verdicts of the judge that contradict the text or each other.",
+        "Verdicts of the judge that contradict the text, each other or their own reason, and "
+        "references of which the judge's claims leave out facts.",
         Severity.WARNING,
         ("run", "questions"),
-        ("verbatim", "duplicates"),
+        ("verbatim", "duplicates", "reasons", "references"),
+    ),
+    "facts_left_out": FindingKind(
+        "These numbers, names and dates of the references are in none of the judge's claims, so "
+        "the metric does not count them.",
+        Severity.WARNING,
+        ("run", "metric", "questions"),
+        groups=("facts",),
     ),
     "judge_of_same_family": FindingKind(
         "The judge is of the generator's own family.",

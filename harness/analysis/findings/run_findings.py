@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 
 import numpy as np
 
@@ -25,6 +26,7 @@ def run_findings(study: StudyTable, analysis: Analysis) -> Iterator[Finding]:
         yield from same_family(facts)
     yield from single_cells(study)
     yield from suspect_verdicts(analysis.suspects)
+    yield from facts_left_out(study, analysis.suspects)
     yield from deeper_ranks(study, analysis.retrieval)
 
 
@@ -160,7 +162,7 @@ def single_cells(study: StudyTable) -> Iterator[Finding]:
 
 
 def suspect_verdicts(suspects: Sequence[Suspect]) -> Iterator[Finding]:
-    """Yield how many verdicts of each run contradict the text or each other."""
+    """Yield how many verdicts of each run are suspect, by reason."""
     by_run: dict[str, list[Suspect]] = defaultdict(list)
     for row in suspects:
         by_run[row.run].append(row)
@@ -171,10 +173,32 @@ def suspect_verdicts(suspects: Sequence[Suspect]) -> Iterator[Finding]:
             numbers={
                 "verbatim": reasons["verbatim_not_entailed"],
                 "duplicates": reasons["duplicates_disagree"],
+                "reasons": reasons["reason_disagrees"],
+                "references": reasons["facts_left_out"],
             },
             run=run,
-            questions=tuple(dict.fromkeys(row.question_id for row in rows)),
+            questions=questions_of(rows),
         )
+
+
+def facts_left_out(study: StudyTable, suspects: Sequence[Suspect]) -> Iterator[Finding]:
+    """Yield for each run and context recall the facts of references that are in no claim."""
+    omitting = [row for row in suspects if row.reason == "facts_left_out"]
+    recalls = [m.name for m in study.scores.metrics if m.name.startswith("context_recall")]
+    for run, metric in product(dict.fromkeys(row.run for row in omitting), recalls):
+        rows = [row for row in omitting if row.run == run]
+        yield Finding(
+            "facts_left_out",
+            groups={"facts": tuple(dict.fromkeys(row.text for row in rows))},
+            run=run,
+            metric=metric,
+            questions=questions_of(rows),
+        )
+
+
+def questions_of(suspects: Sequence[Suspect]) -> tuple[str, ...]:
+    """Return the questions that the verdicts are about, each once."""
+    return tuple(dict.fromkeys(row.question_id for row in suspects))
 
 
 def deeper_ranks(study: StudyTable, facts: Sequence[RetrievalFacts]) -> Iterator[Finding]:

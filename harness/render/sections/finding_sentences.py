@@ -44,7 +44,7 @@ ABOVE_IN_BRIEF = {
 
 EVIDENCE_IN = {
     "deeper_rank": "retrieval",
-    "suspect_verdicts": "suspects",
+    **dict.fromkeys(("suspect_verdicts", "facts_left_out"), "suspects"),
     "interaction": "interactions",
     "missing_corner": "interactions",
     "under_every_judge": "judges",
