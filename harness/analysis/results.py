@@ -387,12 +387,9 @@ class Suspect:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class MissingRun:
-    """A run that has not been collected, and the words to collect it."""
-
-    words: tuple[str, ...]
-    """Override words, each ready for a shell: ("variant=ctx_k4", "prompt=strict")."""
+MissingRun = tuple[str, ...]
+"""A run that has not been collected: the override words that collect it, each ready for a shell,
+such as ("variant=ctx_k4", "prompt=strict"). Empty where no words would give that run."""
 
 
 @dataclass(frozen=True, slots=True)

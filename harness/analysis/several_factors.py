@@ -112,17 +112,17 @@ def missing_run(
     back = [(change, change.left) for change in found if change.factor not in changed]
     ways = [way for way in ((left, forward), (right, back)) if way[0].passages_from is None]
     if not ways:
-        return MissingRun(())
+        return ()
     base, settings = min(ways, key=lambda way: (len(way[1]), len(way[0].inactive)))
     if any(value == ABSENT for _, value in settings):
-        return MissingRun(())
+        return ()
     words = {key_of(word): word for word in base.overrides}
     for change, value in settings:
         key = override_key(base, change)
         words[key] = f"{key}={written(value)}"
     if any(run.variant == base.variant and same(run.overrides, words.values()) for run in runs):
-        return MissingRun(())
-    return MissingRun(tuple(shlex.quote(w) for w in (f"variant={base.variant}", *words.values())))
+        return ()
+    return tuple(shlex.quote(w) for w in (f"variant={base.variant}", *words.values()))
 
 
 def same(left: Iterable[str], right: Iterable[str]) -> bool:
@@ -231,7 +231,7 @@ def crossed_run(generator: RunFacts, passages: RunFacts) -> MissingRun:
     """Return the words that run one side's generator on the other side's passages."""
     kept = [word for word in generator.overrides if key_of(word) != PASSAGES_FROM]
     words = (f"variant={generator.variant}", *kept, f"{PASSAGES_FROM}={passages.name}")
-    return MissingRun(tuple(shlex.quote(word) for word in words))
+    return tuple(shlex.quote(word) for word in words)
 
 
 def splits(corners: Sequence[int | None], measures: Sequence[Measure]) -> tuple[Split, ...]:

@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from enum import Enum
-from operator import attrgetter
 
 from harness.analysis import Finding
 from harness.analysis.findings import json_number, value_text
@@ -74,10 +73,7 @@ def csv_text(columns: Sequence[str], rows: Iterable[Cells]) -> str:
 
 
 def value_of(value: object) -> object:
-    """Return what a cell holds: numbers as they are, lists and tables as JSON text.
-
-    In a list a missing run is the words that collect it.
-    """
+    """Return what a cell holds: numbers as they are, lists and tables as JSON text."""
     if isinstance(value, float):
         return json_number(value)
     if value is None or isinstance(value, bool | int):
@@ -85,7 +81,7 @@ def value_of(value: object) -> object:
     if isinstance(value, str | Enum):
         text = plain(value if isinstance(value, str) else str(value.value))
         return f"'{text}" if text.startswith(FORMULA) else text
-    return json.dumps(value, ensure_ascii=False, default=attrgetter("words"))
+    return json.dumps(value, ensure_ascii=False)
 
 
 def names(result: type, *without: str) -> tuple[str, ...]:

@@ -43,7 +43,7 @@ def write_page(
 
     named = {run.name: run for run in study.runs}
     shown = [named[summary.name] for summary in study.analysis.runs]
-    rows, judge, words = study.rows, study.judge, shlex.join(facts.words)
+    rows, judge, words = study.rows, study.judge, shlex.join(facts.overrides)
     details = Details(
         questions=tuple(rows.questions),
         responses={run.name: tuple(rows.responses[run.name]) for run in shown},

@@ -107,7 +107,7 @@ def study_facts(settings: Report, how: Composition, runs: Sequence[Run]) -> "Stu
             if (made_with := Provenance.from_record(run.facts()["made_with"])).generator
         },
         graders=graders(settings, runs),
-        words=tuple(how.study_words.split()),
+        overrides=tuple(how.study_words.split()),
     )
 
 

@@ -139,7 +139,7 @@ def unseparated(pair: Confounded) -> Iterator[Finding]:
 
 def pasteable(missing: Iterable[MissingRun]) -> tuple[str, ...]:
     """Return each missing run's words in one line, where there are any."""
-    return tuple(" ".join(run.words) for run in missing if run.words)
+    return tuple(" ".join(words) for words in missing if words)
 
 
 def question_findings(study: StudyTable, analysis: Analysis) -> Iterator[Finding]:

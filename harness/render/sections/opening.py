@@ -37,7 +37,7 @@ class StudyFacts:
     language: str = ""
     """The study's language as the judges call it: en, ja, zh_hant or zh_hans; the terminal shows
     the agreement that was measured in it. Empty where it is not known."""
-    words: tuple[str, ...] = ()
+    overrides: tuple[str, ...] = ()
     """The override words that name this study, put into commands to paste: ("study=census",)."""
 
 

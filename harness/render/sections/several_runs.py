@@ -191,19 +191,18 @@ def separated(analysis: Analysis, words: Words) -> Iterator[Table]:
 
 def offer(pair: Confounded, facts: StudyFacts, words: Words) -> Iterator[Paragraph | Command]:
     """Yield a pair that no runs separate, and the commands that would collect them."""
-    writable = all(run.words for run in pair.missing)
+    writable = all(pair.missing)
     key = "confounded" if writable else "confounded_unwritable"
     factors = [change_text(change, words) for change in pair.changes]
     yield Paragraph(words.line(key, left=pair.left, right=pair.right, factors=factors))
-    for run in pair.missing:
-        if run.words:
-            yield command(run, facts)
+    for run in filter(None, pair.missing):
+        yield command(run, facts)
 
 
 def command(run: MissingRun, facts: StudyFacts) -> Command:
     """Return the line that collects a variant of this study.
 
-    >>> command(MissingRun(("variant=ctx_k4",)), StudyFacts("census", words=("study=census",)))
+    >>> command(("variant=ctx_k4",), StudyFacts("census", overrides=("study=census",)))
     Command(text='python -m harness.collect study=census variant=ctx_k4')
     """
-    return Command(" ".join(("python -m harness.collect", *facts.words, *run.words)))
+    return Command(" ".join(("python -m harness.collect", *facts.overrides, *run)))
