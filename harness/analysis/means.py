@@ -158,18 +158,27 @@ def curve(
 ) -> Curve:
     """Return a sweep in number order, each metric over the questions that every run has scored."""
     runs = sorted(sweep, key=lambda at: sweep[at])
-    points = []
     common = {m.name: ~np.isnan(m.values[runs]).any(axis=0) for m in measures}
-    for at in runs:
-        points.append(
+    scores = {m.name: m.values[runs][:, common[m.name]] for m in measures}
+    return Curve(
+        factor,
+        tuple(
             CurvePoint(
-                sweep[at],
-                design.runs[at].name,
-                {m.name: mean_of(m.values[at][common[m.name]]) for m in measures},
-                {name: int(mask.sum()) for name, mask in common.items()},
+                value=sweep[at],
+                run=design.runs[at].name,
+                means={name: mean_of(values[row]) for name, values in scores.items()},
+                intervals={m.name: sweep_interval(m, scores[m.name], row) for m in measures},
+                scored={name: int(mask.sum()) for name, mask in common.items()},
             )
-        )
-    return Curve(factor, tuple(points))
+            for row, at in enumerate(runs)
+        ),
+    )
+
+
+def sweep_interval(measure: Measure, scores: Floats, row: int) -> Interval:
+    """Return the interval of one run's mean, by the rule that fits all runs of the sweep."""
+    binary = bool(np.isin(scores, (0.0, 1.0)).all())
+    return mean_interval(scores[row], binary, measure.facts.bounded)
 
 
 def outcomes(study: StudyTable) -> Outcomes:

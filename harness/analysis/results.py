@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from harness.analysis.findings import Finding
+from harness.analysis.statistics.intervals import Interval
 from harness.analysis.statistics.sign_flip import McNemar
 from harness.records import Layer
 
@@ -413,6 +414,8 @@ class CurvePoint:
     run: str
     means: Mapping[str, float | None]
     """Metric -> mean over the questions that every run of the sweep has scored."""
+    intervals: Mapping[str, Interval]
+    """Metric -> 95 % interval of that mean."""
     scored: Mapping[str, int]
 
 

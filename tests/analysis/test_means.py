@@ -44,6 +44,19 @@ def test_sweeps_under_two_prompts_are_two_curves(study: Builder) -> None:
     assert [point.run for point in curve.points] == ["default2", "default4", "default9"]
 
 
+def test_a_point_has_the_interval_of_its_mean(study: Builder) -> None:
+    """Of right and wrong it is that of a share, over the questions that every run has scored."""
+    runs = {f"k{k}": run(f"k{k}", k) for k in (2, 4, 9)}
+    table = study(right={name: [1, 1, 1, 0] for name in runs}, runs=runs)
+
+    [curve] = analyse(table).curves
+
+    for point in curve.points:
+        span = point.intervals["right"]
+        assert (span.low, span.high) == pytest.approx((0.283, 0.971), abs=0.001)
+        assert span.rule == "jeffreys"
+
+
 def test_names_make_no_curve(study: Builder) -> None:
     """Three prompts have no order."""
     runs = {name: run(name, 4, name) for name in ("default", "strict", "brief")}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from harness.analysis.results import Analysis
 from harness.render.blocks import Block, Heading, Place, Section, Table
 from harness.render.html.page_details import Details, how_made
-from harness.render.html.plots import across, by_question, distributions, sweep_plots
+from harness.render.html.plots import across, distributions, sweep_plots
 from harness.render.html.questions import longest_passage, question_views
 from harness.render.notation import plain, quantity
 from harness.render.sections import report_sections
@@ -151,9 +151,8 @@ def parts(blocks: Sequence[Block]) -> list[tuple[Heading | None, list[Block]]]:
 
 def plots_of(analysis: Analysis, details: Details, words: Words) -> dict[Place, list[Any]]:
     """Return what is drawn at the head of a section, or under a heading."""
-    scores = by_question(analysis, details.scores)
     plots: dict[Place, list[Any]] = {
-        ("sweep", curve.factor): list(sweep_plots(analysis, curve, scores, words))
+        ("sweep", curve.factor): list(sweep_plots(analysis, curve, words))
         for curve in analysis.curves
     }
     plots["section", "trust"] = list(distributions(analysis, details.scores, words))
