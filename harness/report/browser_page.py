@@ -17,7 +17,7 @@ from harness.studies.loaded_study import LoadedStudy
 from harness.systems import Provenance
 
 if TYPE_CHECKING:
-    from harness.render import Section, StudyFacts
+    from harness.render import StudyFacts
     from harness.render.html import RunRecord, ShownFigure
 
 log = logging.getLogger(__name__)
@@ -31,14 +31,8 @@ QUALITY = 60
 """Of a picture's compression, in percent."""
 
 
-def write_page(
-    folder: Path,
-    study: LoadedStudy,
-    facts: "StudyFacts",
-    language: str,
-    caution: "Section | None" = None,
-) -> Path:
-    """Write `index.html` and return its path; `caution` is shown with its warnings."""
+def write_page(folder: Path, study: LoadedStudy, facts: "StudyFacts", language: str) -> Path:
+    """Write `index.html` and return its path."""
     from harness.render.html import Details, html_page
 
     named = {run.name: run for run in study.runs}
@@ -57,7 +51,6 @@ def write_page(
         pictures=figures(shown),
         records=tuple(run_record(run, judge) for run in shown),
         judge=judge_record(shown, judge),
-        cautions=() if caution is None else (caution,),
         commands=tuple(f"python -m harness.{each} {words}".strip() for each in ("study", "report")),
     )
     file = folder / "index.html"

@@ -82,7 +82,6 @@ def sections_of(
     """Return the opening, then the sections of every report and those of the page alone."""
     questions = {question.id: question for question in details.questions}
     opening, *sections = report_sections(analysis, facts, words, questions=questions)
-    sections += details.cautions
     sections += [
         Section("questions", words.on_page("every_question"), ()),
         how_made(details, words),

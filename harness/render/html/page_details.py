@@ -80,8 +80,6 @@ class Details:
     records: tuple[RunRecord, ...] = ()
     judge: Mapping[str, str] = field(default_factory=dict)
     """What shaped the judge's labels: key -> text."""
-    cautions: tuple[Section, ...] = ()
-    """Further sections of warnings, such as answers that rest on a wrong caption."""
     commands: tuple[str, ...] = ()
     """The lines that make this study, and this page, again."""
 

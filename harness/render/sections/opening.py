@@ -1,11 +1,12 @@
 """What the report is about: the study, who graded, who judged, who answered."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from harness.analysis.results import Analysis
+from harness.analysis.suspects import OnWrongCaption
 from harness.render.blocks import Block, Items, Paragraph, Section, Tone
 from harness.render.vocabulary import Words
 
@@ -34,6 +35,8 @@ class StudyFacts:
     """Run -> the label of what answers there: a model's name, or `extractive`."""
     graders: tuple[str, ...] = ()
     """Who graded the answers, or what: a name may be that of a program."""
+    wrong_captions: Mapping[str, Sequence[OnWrongCaption]] = field(default_factory=dict)
+    """Run -> its answers that rely on a caption graded wrong."""
     language: str = ""
     """The study's language as the judges call it: en, ja, zh_hant or zh_hans; the terminal shows
     the agreement that was measured in it. Empty where it is not known."""
