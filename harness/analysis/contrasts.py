@@ -16,7 +16,15 @@ from harness.analysis.changes import (
     reverse,
     transitions,
 )
-from harness.analysis.results import Attribution, Conclusion, Contrast, Difference, Family, Trust
+from harness.analysis.results import (
+    NOT_TRUSTED,
+    Attribution,
+    Conclusion,
+    Contrast,
+    Difference,
+    Family,
+    Trust,
+)
 from harness.analysis.statistics.intervals import NO_INTERVAL, Interval, interval, standard_error
 from harness.analysis.statistics.sample_size import detectable, questions_needed
 from harness.analysis.statistics.sign_flip import SignFlip, holm, mcnemar, sign_flip
@@ -221,7 +229,7 @@ def fixed_conclusion(plan: PlannedTest, trust: Mapping[str, Trust]) -> Conclusio
     if fixed is not None:
         # where it differs nevertheless, the data contradict themselves and prove nothing
         return Conclusion.NO_EVIDENCE if np.nan_to_num(pairing.deltas).any() else fixed
-    if trust.get(pairing.measure.name) in (Trust.NO_EVIDENCE, Trust.INVERTED):
+    if trust.get(pairing.measure.name) in NOT_TRUSTED:
         return Conclusion.NOT_TRUSTED
     return None
 

@@ -239,7 +239,6 @@ def summary(run: RunFacts, count: int, responses: list[Response]) -> RunSummary:
     shares = [r.k_returned / r.corpus_size for r in answered if r.corpus_size]
     return RunSummary(
         name=run.name,
-        variant=run.variant,
         partial=run.partial,
         part=run.part,
         asked=count,

@@ -39,6 +39,9 @@ class Conclusion(StrEnum):
     without a test, and is not part of the family."""
 
 
+BEYOND_CHANCE = (Conclusion.BETTER, Conclusion.WORSE, Conclusion.DIFFERENT)
+
+
 class PassageComparison(StrEnum):
     """How the passages of two responses to one question compare."""
 
@@ -208,7 +211,6 @@ class RunSummary:
     """What every table shows beside a run's name."""
 
     name: str
-    variant: str
     partial: bool
     part: tuple[int, int] | None
     asked: int
@@ -321,6 +323,10 @@ class Trust(StrEnum):
     NO_EVIDENCE = "no_evidence"
     INVERTED = "inverted"
     TOO_FEW_GRADES = "too_few_grades"
+
+
+NOT_TRUSTED = (Trust.NO_EVIDENCE, Trust.INVERTED)
+"""Of a metric that cannot tell right answers from wrong ones, with enough grades to say so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -473,8 +479,9 @@ class CheckAgreement:
     first: str
     second: str
     check: str
-    labelled: tuple[int, int]
-    """Labels that each judge gave on the answers that both judged."""
+    first_labelled: int
+    """Labels that the first judge gave on the answers that both judged."""
+    second_labelled: int
     n: int
     """Labels that can be matched: of the same check, on the same item of the same answer. Claims
     are matched by their text, because two judges may split a text differently."""
@@ -493,6 +500,11 @@ class CheckAgreement:
     label. Or why it is not informative: `one_constant`, as kappa is then always 0."""
     lacking: str | None = None
     """The judge that gave no label, if any."""
+
+    @property
+    def share(self) -> float | None:
+        """Labels that agree, out of n; None where n is 0."""
+        return self.agreed / self.n if self.n else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,7 +192,7 @@ def print_agreement(session: GradingSession, grades: list[Any]) -> None:
         print(f"next: {session.command('second_look=true')}")
 
 
-def agreement(first: str, second: str, found: Kappa[Subject]) -> str:
+def agreement(first: str, second: str, found: Kappa) -> str:
     """Say how far two graders agree, and how far chance alone would make them agree."""
     one, other = one_line(first), one_line(second)
     if found.right is None or found.expected is None:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,7 +16,7 @@ NO_SPAN: Span = (None, None)
 
 
 @dataclass(frozen=True, slots=True)
-class Kappa(Generic[K]):
+class Kappa:
     """Two raters' agreement over what both gave a label: graders 1 or 0, judges -1, 0 or 1."""
 
     n: int
@@ -34,8 +34,6 @@ class Kappa(Generic[K]):
     low: float | None
     high: float | None
     """95 % interval; None where it would have no width, or is undefined."""
-    disputed: tuple[K, ...]
-    """Items with two different labels, in the first rater's order."""
 
     @property
     def right(self) -> tuple[float, float] | None:
@@ -47,7 +45,7 @@ def kappa(
     first: Mapping[K, int | None],
     second: Mapping[K, int | None],
     unit: Callable[[K], Hashable] | None = None,
-) -> Kappa[K]:
+) -> Kappa:
     """Return how far two raters agree.
 
     Args:
@@ -58,8 +56,8 @@ def kappa(
             a unit, and the interval is the large-sample one.
 
     >>> found = kappa({1: 1, 2: 1, 3: 0, 4: 0}, {1: 1, 2: 0, 3: 0, 4: 0})
-    >>> found.agreed, found.right, found.expected, found.kappa, found.disputed
-    (3, (0.5, 0.25), 0.5, 0.5, (2,))
+    >>> found.agreed, found.right, found.expected, found.kappa
+    (3, (0.5, 0.25), 0.5, 0.5)
     """
     shared = [key for key in first if key in second]
     pairs = {
@@ -89,7 +87,6 @@ def kappa(
         kappa=None if math.isnan(value) else value,
         low=low,
         high=high,
-        disputed=tuple(key for key, (one, other) in pairs.items() if one != other),
     )
 
 

@@ -7,7 +7,7 @@ trusted is called in a table.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.analysis.results import Analysis, MetricTrust, Trust
+from harness.analysis.results import NOT_TRUSTED, Analysis, MetricTrust, Trust
 from harness.analysis.suspects import OnWrongCaption
 from harness.records import Layer
 from harness.render.blocks import (
@@ -35,7 +35,7 @@ TONES = {
 
 CONCLUSIONS = {
     "believed": (Trust.TRUSTED,),
-    "not_believed": (Trust.NO_EVIDENCE, Trust.INVERTED),
+    "not_believed": NOT_TRUSTED,
 }
 """What the table comes to, and by which verdicts."""
 
@@ -58,11 +58,10 @@ class MetricGroups:
 def metric_groups(analysis: Analysis) -> MetricGroups:
     """Return the groups of an analysis' metrics."""
     means = analysis.means
-    distrust = (Trust.NO_EVIDENCE, Trust.INVERTED)
     return MetricGroups(
         costs=frozenset(m.metric for m in means if m.layer is Layer.COST),
         unbounded=frozenset(m.metric for m in means if not m.bounded),
-        doubted=frozenset(t.metric for t in analysis.trust if t.verdict in distrust),
+        doubted=frozenset(t.metric for t in analysis.trust if t.verdict in NOT_TRUSTED),
         unscored=frozenset(m.metric for m in means if not any(cell.scored for cell in m.cells)),
     )
 

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
+from harness.analysis.findings.contrast_findings import answer_changes
 from harness.analysis.results import (
+    BEYOND_CHANCE,
     Analysis,
     Attribution,
     Change,
@@ -56,9 +58,6 @@ SHARED_LINES = {
     Conclusion.NOT_COMPARED: "not_compared",
 }
 """Verdicts that need no row of numbers, and the line that names their metrics."""
-
-LOUD = (Conclusion.BETTER, Conclusion.WORSE, Conclusion.DIFFERENT)
-"""Verdicts that are shown beside the metric's name in brief."""
 
 COLUMNS = (
     *("metric", "change", "won_tied_lost", "questions", "dropped", "interval", "p", "least"),
@@ -172,15 +171,9 @@ def explanation(contrast: Contrast, words: Words, brief: bool, alpha: float) -> 
         yield Paragraph(words.line("transition", transitions=cells))
 
 
-def answers_changed(right: Difference, words: Words, alpha: float = ALPHA) -> str:
+def answers_changed(right: Difference, words: Words, alpha: float) -> str:
     """Return which answers one contrast turned, and whether chance would do as much."""
-    test = right.mcnemar
-    numbers = {
-        "p": right.p if test is None else test.p,
-        "p_floor": right.p_floor if test is None else test.floor,
-        "discordant": right.wins + right.losses,
-        "questions": right.questions,
-    }
+    numbers = answer_changes(right)
     groups = {"gained": right.won, "lost": right.lost}
     _, *template = words.texts["kinds"]["answers_changed"]
     parts = parts_of(template, {"alpha": alpha, **numbers, **groups})
@@ -322,7 +315,7 @@ def cells_of(row: Difference, groups: MetricGroups, words: Words, brief: bool) -
 def row_title(row: Difference, groups: MetricGroups, words: Words, brief: bool) -> str:
     """Return a metric's name, in brief with a verdict that must not be overlooked."""
     name = metric_title(row.metric, groups, words)
-    if brief and row.verdict in LOUD:
+    if brief and row.verdict in BEYOND_CHANCE:
         verdict = words.get("verdicts", row.verdict)
         name = words.line("with_verdict", metric=words.metric(row.metric), verdict=verdict)
     return words.line("declared", metric=name) if row.primary else name
