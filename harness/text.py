@@ -205,6 +205,15 @@ def shortest_number(number: str) -> str:
     return f"-{value}" if minus and value != "0" else value
 
 
+def shortened(text: str, longest: int, mark: str = "...") -> str:
+    """Return a text cut to a number of characters, the mark at its end among them.
+
+    >>> shortened("27 metres", 9), shortened("27 metres high", 9)
+    ('27 metres', '27 met...')
+    """
+    return text if len(text) <= longest else text[: longest - len(mark)] + mark
+
+
 # Order.
 
 

@@ -31,6 +31,7 @@ from harness.questions import (
 from harness.questions.grades import G
 from harness.records import Grade
 from harness.render.notation import one_line
+from harness.text import shortened
 
 if TYPE_CHECKING:
     from harness.grade.desk import Desk
@@ -214,4 +215,4 @@ def beginning(session: GradingSession, about: Subject) -> str:
     """Return the beginning of an answer or caption, if one of the runs has it."""
     given = session.answers.get(about) or session.captions.get(about)
     text = one_line(given.text) if given else "(none of these runs has this text)"
-    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
+    return shortened(text, LONGEST)

@@ -12,10 +12,7 @@ from harness.render.sections.averages import legend, means_table
 from harness.render.sections.metric_trust import metric_groups
 from harness.render.sections.one_factor import overview
 from harness.render.sections.opening import StudyFacts
-from harness.render.vocabulary import Words, words
-
-LISTED = 40
-"""Names of a list that are written out; the others are counted."""
+from harness.render.vocabulary import IN_FULL, Words, words
 
 PREAMBLE = r"""% \usepackage{booktabs,graphicx}
 % Chinese or Japanese: xelatex and \usepackage{xeCJK}"""
@@ -39,7 +36,7 @@ SIGNS = {
 
 def latex(analysis: Analysis, facts: StudyFacts, language: str = "en") -> str:
     """Return the tables of means and of contrasts; KeyError for an unknown language."""
-    said = words(language, LISTED)
+    said = words(language, IN_FULL)
     numbers = {
         "runs": len(analysis.runs),
         "questions": len(analysis.questions),

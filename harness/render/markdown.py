@@ -17,10 +17,7 @@ from harness.render.blocks import (
 from harness.render.notation import one_line, plain
 from harness.render.sections import report_sections
 from harness.render.sections.opening import StudyFacts
-from harness.render.vocabulary import words
-
-LISTED = 40
-"""Names of a list that are written out; the others are counted."""
+from harness.render.vocabulary import IN_FULL, words
 
 LIVE = re.compile(r"[\\`*~|$]|<(?=\S)|&(?=[#\w])|\](?=[(\[:])|(?<![^\W_])_|_(?![^\W_])")
 """Characters with a meaning in Markdown or in GitHub's mathematics."""
@@ -33,7 +30,7 @@ OPENING = re.compile(r"^(\d*)([#>+=-]|(?<=\d)[.)])")
 
 def markdown(analysis: Analysis, facts: StudyFacts, language: str = "en") -> str:
     """Return the report; KeyError for a language that `LANGUAGES` does not hold."""
-    sections = report_sections(analysis, facts, words(language, LISTED))
+    sections = report_sections(analysis, facts, words(language, IN_FULL))
     return "\n\n".join(part for at, one in enumerate(sections) for part in section(one, at)) + "\n"
 
 

@@ -45,9 +45,6 @@ RULE = Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
 GAP = 2
 """Columns of space between two columns of a table."""
 
-LISTED = 12
-"""Names of a list that are written out; the others are counted."""
-
 LONGEST = 40
 """Columns that one name may take in a table."""
 
@@ -73,7 +70,7 @@ def terminal(
     analysis: Analysis, facts: StudyFacts, language: str = "en", width: int = 100
 ) -> RenderableType:
     """Return what a console of this width prints; KeyError for an unknown language."""
-    sections = report_sections(analysis, facts, words(language, LISTED), brief=True)
+    sections = report_sections(analysis, facts, words(language), brief=True)
     return Group(*(part for one in sections for part in section(one, width)))
 
 

@@ -18,6 +18,7 @@ from typing import Any, cast
 from harness.analysis.findings import value_text
 from harness.render.blocks import Block, Column, Section
 from harness.render.notation import STYLES, Number
+from harness.text import shortened
 
 FOLDER = files("harness.render").joinpath("words")
 
@@ -37,6 +38,9 @@ TEXTS = (
 
 LONGEST = 60
 """Characters of a setting's value; a whole prompt would bury the sentence."""
+
+IN_FULL = 40
+"""Names of a list that a report in full writes out; the others are counted."""
 
 
 def languages() -> dict[str, str]:
@@ -128,8 +132,7 @@ class Words:
 
     def value(self, value: object) -> str:
         """Return a factor's value, cut where it is long."""
-        written = " ".join(value_text(value).split())
-        return written if len(written) <= LONGEST else written[: LONGEST - 3] + "..."
+        return shortened(" ".join(value_text(value).split()), LONGEST)
 
 
 @cache

@@ -19,13 +19,10 @@ from harness.render.notation import plain, quantity
 from harness.render.sections import report_sections
 from harness.render.sections.opening import StudyFacts
 from harness.render.sections.right_wrong import SIGN_NAMES
-from harness.render.vocabulary import LANGUAGES, Words, words
+from harness.render.vocabulary import IN_FULL, LANGUAGES, Words, words
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-
-LISTED = 40
-"""Names of a list that are written out; the others are counted."""
 
 ORDER = (
     *("findings", "contrasts", "curves", "interactions", "counterfactuals", "pairs"),
@@ -44,7 +41,7 @@ def html_page(analysis: Analysis, facts: StudyFacts, details: Details, language:
     Style, script and pictures are part of the one text. It makes no request, and reads without
     its script.
     """
-    said = with_arrows(words(language, LISTED))
+    said = with_arrows(words(language, IN_FULL))
     opening, *sections = sections_of(analysis, facts, details, said)
     views = tuple(question_views(analysis, details, said))
     style, script = source("style.css"), source("script.js")

@@ -7,6 +7,7 @@ from harness.records import Question
 from harness.render.blocks import Block, Cell, Column, Paragraph, Section, Table, Tone
 from harness.render.notation import count
 from harness.render.vocabulary import Words
+from harness.text import shortened
 
 RIGHT, WRONG, FAILED, UNKNOWN = "✓", "✗", "!", "⋅"
 """Signs that are one column wide in every terminal; an ordinary middle dot is two in some."""
@@ -101,8 +102,7 @@ def titled(name: str, question: Question | None) -> str:
     """Return a question's id with its wording, cut where it is long."""
     if question is None or question.question == name:
         return name
-    text = question.question
-    return f"{name} {text if len(text) <= LONGEST else text[: LONGEST - 3] + '...'}"
+    return f"{name} {shortened(question.question, LONGEST)}"
 
 
 def mark(cell: float | None, origin: str) -> Cell:
