@@ -7,6 +7,7 @@ questions it rests on.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 from harness.analysis.findings import Finding
 from harness.analysis.statistics.intervals import Interval
@@ -565,7 +566,7 @@ class Judges:
     """Findings of the report that rest on no judge: the same under each, and not compared."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Analysis:
     """Everything a report says."""
 
@@ -598,3 +599,23 @@ class Analysis:
     independent."""
     judges: Judges | None = None
     """What other judges say about the same answers; None with a single judge."""
+
+    @cached_property
+    def costs(self) -> frozenset[str]:
+        """Metrics of time and tokens."""
+        return frozenset(m.metric for m in self.means if m.layer is Layer.COST)
+
+    @cached_property
+    def unbounded(self) -> frozenset[str]:
+        """Metrics that do not lie in [0, 1]."""
+        return frozenset(m.metric for m in self.means if not m.bounded)
+
+    @cached_property
+    def doubted(self) -> frozenset[str]:
+        """Metrics that cannot tell right answers from wrong ones here."""
+        return frozenset(row.metric for row in self.trust if row.verdict in NOT_TRUSTED)
+
+    @cached_property
+    def unscored(self) -> frozenset[str]:
+        """Metrics that are NA in every run."""
+        return frozenset(m.metric for m in self.means if not any(c.scored for c in m.cells))

@@ -9,7 +9,6 @@ from harness.records import Layer
 from harness.render.blocks import Cell, Table
 from harness.render.notation import mean, one_line
 from harness.render.sections.averages import legend, means_table
-from harness.render.sections.metric_trust import metric_groups
 from harness.render.sections.one_factor import overview
 from harness.render.sections.opening import StudyFacts
 from harness.render.vocabulary import IN_FULL, Words, words
@@ -51,7 +50,7 @@ def latex(analysis: Analysis, facts: StudyFacts, language: str = "en") -> str:
         caption = said.join("parts", [captions["ablation"], *notes])
         parts.append(floating(means, caption, f"tab:{label}-ablation"))
     if analysis.contrasts:
-        table = overview(analysis.contrasts, metric_groups(analysis), said, keys=COLUMNS)
+        table = overview(analysis.contrasts, analysis, said, keys=COLUMNS)
         parts.append(floating(table, captions["contrasts"], f"tab:{label}-contrasts"))
     return "\n\n".join(parts) + "\n"
 

@@ -8,7 +8,7 @@ import numpy as np
 from harness.analysis.results import Analysis, Curve, MetricTrust, Trust
 from harness.records import Score
 from harness.render.notation import mean, quantity
-from harness.render.sections.metric_trust import metric_groups, metric_title
+from harness.render.sections.metric_trust import metric_title
 from harness.render.sections.right_wrong import answers_of
 from harness.render.vocabulary import Words
 
@@ -43,20 +43,19 @@ def sweep_plots(analysis: Analysis, curve: Curve, words: Words) -> Iterator[Plot
     where not every point has an interval. A point's `text` is what a screen reader says, and what
     is shown when pointing at it.
     """
-    groups = metric_groups(analysis)
     for metric in curve.points[0].means:
-        if metric in groups.unbounded or metric in groups.costs:
+        if metric in analysis.unbounded or metric in analysis.costs:
             continue
         points = list(sweep_points(curve, metric))
         if len(points) < 2:
             continue
         yield {
-            "title": metric_title(metric, groups, words),
+            "title": metric_title(metric, analysis, words),
             "factor": curve.factor,
             "points": points,
             "line": " ".join(f"{point['x']},{point['y']}" for point in points),
             "band": band(curve, metric),
-            "grey": metric in groups.doubted,
+            "grey": metric in analysis.doubted,
         }
 
 

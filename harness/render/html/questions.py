@@ -11,7 +11,6 @@ from harness.render.blocks import Cell, Column, Table, Tone
 from harness.render.html.marking import Piece, differences, shared
 from harness.render.html.page_details import Details
 from harness.render.notation import mean, quantity
-from harness.render.sections.metric_trust import metric_groups
 from harness.render.sections.right_wrong import marks
 from harness.render.sections.several_judges import label_key
 from harness.render.vocabulary import Words
@@ -137,11 +136,10 @@ def longest_passage(details: Details) -> int | None:
 
 def score_tables(analysis: Analysis, details: Details, words: Words) -> Mapping[str, Table]:
     """Return question id -> a row a metric, a cell a run; repeats stand side by side."""
-    groups = metric_groups(analysis)
     texts: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for run, scores in details.scores.items():
         for row in scores:
-            write = quantity if row.metric in groups.unbounded else mean
+            write = quantity if row.metric in analysis.unbounded else mean
             text = (
                 words.line("na", reason=words.get("statuses", row.status))
                 if row.value is None
@@ -155,7 +153,7 @@ def score_tables(analysis: Analysis, details: Details, words: Words) -> Mapping[
         rows = []
         for metric in [metric.metric for metric in analysis.means]:
             cells = [" ".join(texts.get((question, metric, run), [])) for run in runs]
-            tone = Tone.MUTED if metric in groups.doubted else Tone.PLAIN
+            tone = Tone.MUTED if metric in analysis.doubted else Tone.PLAIN
             if any(cells):
                 rows.append(tuple(Cell(text, tone) for text in (words.metric(metric), *cells)))
         if rows:
