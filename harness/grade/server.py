@@ -33,6 +33,7 @@ from harness.errors import ConfigError
 from harness.grade.desk import Desk
 from harness.render import LANGUAGES
 from harness.render.notation import plain
+from harness.render.vocabulary import language_tag
 
 if TYPE_CHECKING:
     import uvicorn
@@ -57,8 +58,6 @@ HEADERS = {
 ADDRESS = "127.0.0.1"
 GRADES = (1, 0, None)
 LONGEST_NOTE = 20_000
-TAGS = {"en": "en", "ja": "ja", "zh_hant": "zh-Hant", "zh_hans": "zh-Hans"}
-"""Language tags for the browser, so that it chooses the right glyphs."""
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -126,8 +125,8 @@ def page(kinds: Sequence[str], kind: str, language: str, study_language: str) ->
         kinds=kinds,
         kind=kind,
         words=words(name),
-        language=TAGS[name],
-        study_language=TAGS.get(study_language, ""),
+        language=language_tag(name),
+        study_language=language_tag(study_language),
     )
 
 

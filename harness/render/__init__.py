@@ -6,7 +6,7 @@ into them.
 """
 
 from harness.render.blocks import Section
-from harness.render.csv_tables import csv_tables, csv_text
+from harness.render.csv_tables import csv_tables
 from harness.render.markdown import markdown
 from harness.render.sections import report_sections
 from harness.render.sections.finding_sentences import sentence

@@ -18,6 +18,7 @@ from harness.analysis.results import (
     MetricTrust,
     PassageChange,
     Split,
+    Suspect,
 )
 from harness.records import Status
 from harness.render.notation import plain
@@ -47,6 +48,7 @@ def csv_tables(analysis: Analysis, language: str = "en") -> dict[str, str]:
         "interactions": (INTERACTIONS, interactions(analysis)),
         "counterfactuals": (COUNTERFACTUALS, counterfactuals(analysis)),
         "findings": (FINDINGS, findings(analysis, language)),
+        "suspects": (SUSPECTS, (cells(SUSPECTS, found) for found in analysis.suspects)),
     }
     return {f"{name}.csv": csv_text(columns, rows) for name, (columns, rows) in tables.items()}
 
@@ -140,6 +142,7 @@ def means(analysis: Analysis) -> Iterator[Cells]:
 
 
 TRUST = names(MetricTrust)
+SUSPECTS = names(Suspect)
 
 CONTRASTS = (
     *("factor", "left_value", "right_value", "left", "right", "attribution"),

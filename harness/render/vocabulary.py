@@ -58,6 +58,16 @@ LANGUAGES = languages()
 """Language -> the language whose words it uses; usually itself."""
 
 
+def language_tag(language: str) -> str:
+    """Return the tag that HTML has for a language.
+
+    >>> language_tag("ja"), language_tag("zh_hant")
+    ('ja', 'zh-Hant')
+    """
+    name, _, script = language.partition("_")
+    return f"{name}-{script.title()}" if script else name
+
+
 @dataclass(frozen=True, slots=True)
 class Words:
     """One language's words."""

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -111,14 +111,10 @@ def study_facts(settings: Report, how: Composition, runs: Sequence[Run]) -> "Stu
 def write_files(folder: Path, analysis: "Analysis", facts: "StudyFacts", language: str) -> None:
     """Write the report as Markdown, tables and suspects as CSV, and the findings as JSON."""
     from harness.analysis import as_json
-    from harness.analysis.results import Suspect
-    from harness.render import csv_tables, csv_text, markdown
+    from harness.render import csv_tables, markdown
 
     write_whole(folder / "report.md", markdown(analysis, facts, language).encode())
-    tables = csv_tables(analysis, language)
-    columns = [field.name for field in fields(Suspect)]
-    tables["suspects.csv"] = csv_text(columns, [asdict(s) for s in analysis.suspects])
-    for name, text in tables.items():
+    for name, text in csv_tables(analysis, language).items():
         write_whole(folder / name, text.encode("utf-8-sig"))
     findings = json.dumps(as_json(analysis.findings), ensure_ascii=False, indent=1, allow_nan=False)
     write_whole(folder / "findings.json", findings.encode())

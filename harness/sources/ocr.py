@@ -16,7 +16,7 @@ from typing import Any
 from harness.errors import ConfigError, in_language
 from harness.llm import Calls
 from harness.sources.captions import Caption, Captioner
-from harness.sources.charts.chart import Axis, Chart, Word, read_chart
+from harness.sources.chart import Axis, Chart, Word, read_chart
 from harness.sources.documents import Box, Figure
 
 LAYOUT = 1

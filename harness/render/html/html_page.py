@@ -19,7 +19,7 @@ from harness.render.notation import plain, quantity
 from harness.render.sections import report_sections
 from harness.render.sections.opening import StudyFacts
 from harness.render.sections.right_wrong import SIGN_NAMES
-from harness.render.vocabulary import IN_FULL, LANGUAGES, Words, words
+from harness.render.vocabulary import IN_FULL, LANGUAGES, Words, language_tag, words
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -52,7 +52,7 @@ def html_page(analysis: Analysis, facts: StudyFacts, details: Details, language:
         .render(
             words=said,
             t=said.on_page,
-            language=browser_language(LANGUAGES[language]),
+            language=language_tag(LANGUAGES[language]),
             facts=facts,
             opening=opening,
             sections=sections,
@@ -90,16 +90,6 @@ def with_arrows(words: Words) -> Words:
     """Return the words with a drawn arrow for the typed one, which breaks over lines."""
     texts = json.dumps(words.texts, ensure_ascii=False).replace(" -> ", " → ")
     return replace(words, texts=json.loads(texts))
-
-
-def browser_language(language: str) -> str:
-    """Return the tag that HTML has for a language.
-
-    >>> browser_language("ja"), browser_language("zh_hant")
-    ('ja', 'zh-Hant')
-    """
-    name, _, script = language.partition("_")
-    return f"{name}-{script.title()}" if script else name
 
 
 class PageIds:

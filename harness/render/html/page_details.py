@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from harness.analysis.changes import switched_off
 from harness.records import Question, Response, Score, Verdict
 from harness.render.blocks import (
     Block,
@@ -60,10 +61,6 @@ class RunRecord:
     """Questions, failures, calls sent and cached, seconds, tokens; None where not recorded."""
     command: str = ""
     """The line that makes this run again."""
-
-    def is_off(self, name: str) -> bool:
-        """Say whether another setting switches this one off: itself, or its whole group."""
-        return name in self.inactive or name.partition(".")[0] in self.inactive
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,14 +129,16 @@ def recorded(details: Details, words: Words) -> Iterator[Block]:
 
 def differs(name: str, records: Sequence[RunRecord]) -> bool:
     """Say whether the runs in which a setting acts have it at different values."""
-    active = [repr(one.settings.get(name)) for one in records if not one.is_off(name)]
+    active = [
+        repr(one.settings.get(name)) for one in records if not switched_off(name, one.inactive)
+    ]
     return len(set(active)) > 1 or 0 < len(active) < len(records)
 
 
 def setting(name: str, record: RunRecord, words: Words) -> Cell:
     """Return a setting's value in one run, and whether it is switched off there."""
     text = words.value(record.settings[name]) if name in record.settings else ""
-    if not record.is_off(name):
+    if not switched_off(name, record.inactive):
         return Cell(text)
     return Cell(f"{text} ({words.get('html', 'inactive')})", Tone.MUTED)
 

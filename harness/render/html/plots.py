@@ -103,7 +103,9 @@ def distributions(
     analysis: Analysis, scores: Mapping[str, Sequence[Score]], words: Words
 ) -> Iterator[Plot]:
     """Yield each metric that is compared with right and wrong, and has scores."""
-    known = outcomes(analysis)
+    rules = {row.graded_by for row in analysis.trust}
+    cells = answers_of(analysis.outcomes)
+    known = {(run, question): right for run, question, right, by in cells if by in rules}
     values: dict[str, list[tuple[float, float]]] = {}
     for run, rows in scores.items():
         for row in rows:
@@ -113,14 +115,6 @@ def distributions(
     for trust in analysis.trust:
         if trust.metric in values:
             yield distribution(trust, values[trust.metric], words)
-
-
-def outcomes(analysis: Analysis) -> Mapping[tuple[str, str], float | None]:
-    """Return (run, question id) -> right, where the rule of the trust table says so."""
-    by_people = any(row.graded_by == "grade" for row in analysis.trust)
-    rule = "grade" if by_people else "answer_match"
-    cells = answers_of(analysis.outcomes)
-    return {(run, question): right for run, question, right, origin in cells if origin == rule}
 
 
 def distribution(trust: MetricTrust, values: Sequence[tuple[float, float]], words: Words) -> Plot:
