@@ -138,9 +138,8 @@ def contrasts(
     ]
     clusters = cluster_numbers(study, options)
     tests, family = family_tests(planned, clusters, trust, options)
-    questions = [question.id for question in study.questions]
     differences = [
-        difference(plan.pairing, questions, clusters, test, options)
+        difference(plan.pairing, study.scores.questions, clusters, test, options)
         for plan, test in zip(planned, tests, strict=True)
     ]
     step = len(measures)
@@ -153,9 +152,9 @@ def contrasts(
 
 def fair_pairs(study: StudyTable, design: Design, options: Options) -> list[tuple[Pair, Contrast]]:
     """List the contrasts without their differences, with the baseline, if any, on the left."""
-    names = [run.name for run in study.runs]
+    names, questions = study.scores.runs, study.scores.questions
     prints, were_asked = fingerprints(study), asked_mask(study)
-    evidence, questions = evidence_retrieved(study), [question.id for question in study.questions]
+    evidence = evidence_retrieved(study)
     found = []
     for (left, right), change in design.contrasts:
         if names[right] == options.baseline:

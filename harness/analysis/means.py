@@ -183,7 +183,7 @@ def sweep_interval(measure: Measure, scores: Floats, row: int) -> Interval:
 
 def outcomes(study: StudyTable) -> Outcomes:
     """Return the grid of right and wrong with its totals."""
-    names = [question.id for question in study.questions]
+    names = study.scores.questions
     right, were_asked = study.right, asked_mask(study)
     rows = []
     for i, run in enumerate(study.runs):
@@ -206,7 +206,7 @@ def outcomes(study: StudyTable) -> Outcomes:
     lowest = np.nan_to_num(right.values, nan=np.inf).min(axis=0, initial=np.inf)
     highest = np.nan_to_num(right.values, nan=-np.inf).max(axis=0, initial=-np.inf)
     return Outcomes(
-        questions=tuple(names),
+        questions=names,
         rows=tuple(rows),
         informative=names_where(names, known & (lowest < highest)),
         always_right=names_where(names, known & (lowest == 1)),
@@ -220,15 +220,7 @@ def summaries(study: StudyTable) -> tuple[RunSummary, ...]:
     """Summarise each run, in the study's order."""
     were_asked = asked_mask(study).sum(axis=1)
     return tuple(
-        summary(
-            run,
-            int(count),
-            [
-                response
-                for question in study.questions
-                for response in study.responses.get((run.name, question.id), ())
-            ],
-        )
+        summary(run, int(count), [response for _, response in study.answers(run.name)])
         for run, count in zip(study.runs, were_asked, strict=True)
     )
 

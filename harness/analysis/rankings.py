@@ -172,8 +172,8 @@ def gold_flags(study: StudyTable, run: str) -> dict[tuple[str, int], tuple[bool,
             any(holds(passage, place) for place in question.evidence)
             for passage in response.passages
         )
-        for question, response in answered_questions(study, run)
-        if question.evidence
+        for question, response in study.answers(run)
+        if question.evidence and response.response is not None
     }
 
 
@@ -185,16 +185,8 @@ def useful_flags(study: StudyTable, run: str) -> dict[tuple[str, int], tuple[boo
         if verdict.check == USEFUL and verdict.label is not None
     }
     found = {}
-    for question, response in answered_questions(study, run):
+    for question, response in study.answers(run):
         keys = [(question.id, response.repeat, at) for at in range(len(response.passages))]
         if keys and all(key in labels for key in keys):
             found[question.id, response.repeat] = tuple(labels[key] for key in keys)
     return found
-
-
-def answered_questions(study: StudyTable, run: str) -> Iterator[tuple[Question, Response]]:
-    """Yield every question that the run's system answered, with each answer."""
-    for question in study.questions:
-        for response in study.responses.get((run, question.id), ()):
-            if response.response is not None:
-                yield question, response

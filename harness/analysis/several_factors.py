@@ -372,16 +372,18 @@ def interactions(
         for measure in measures
     ]
     clusters = cluster_numbers(study, options)
-    names = [question.id for question in study.questions]
     tests = sign_flip_tests(pairings, clusters, options)
     rows = [
         difference(
-            pair, names, clusters, FamilyTest(test, None, 1, False, Conclusion.NO_EVIDENCE), options
+            pair,
+            study.scores.questions,
+            clusters,
+            FamilyTest(test, None, 1, False, Conclusion.NO_EVIDENCE),
+            options,
         )
         for pair, test in zip(pairings, tests, strict=True)
     ]
-    runs = [run.name for run in study.runs]
-    step = len(measures)
+    runs, step = study.scores.runs, len(measures)
     return tuple(
         Interaction(
             square.first,

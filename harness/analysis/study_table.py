@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -182,6 +182,12 @@ class StudyTable:
 
     verdicts: Mapping[str, tuple[Verdict, ...]] = field(default_factory=dict)
     """Run -> one judge's verdicts; may be empty, and what needs them is then left out."""
+
+    def answers(self, run: str) -> Iterator[tuple[Question, Response]]:
+        """Yield each question that a run was asked with its responses, failures among them."""
+        for question in self.questions:
+            for response in self.responses.get((run, question.id), ()):
+                yield question, response
 
 
 def study_table(

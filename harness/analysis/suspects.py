@@ -28,10 +28,9 @@ def suspects(study: StudyTable) -> tuple[Suspect, ...]:
         rows: dict[tuple[str, int], list[Verdict]] = defaultdict(list)
         for verdict in study.verdicts.get(run.name, ()):
             rows[verdict.question_id, verdict.repeat].append(verdict)
-        for question in study.questions:
-            for response in study.responses.get((run.name, question.id), ()):
-                verdicts = rows.get((question.id, response.repeat), [])
-                found += of_response(run.name, response, verdicts) if verdicts else ()
+        for question, response in study.answers(run.name):
+            verdicts = rows.get((question.id, response.repeat), [])
+            found += of_response(run.name, response, verdicts)
     return tuple(found)
 
 

@@ -44,12 +44,8 @@ def completeness(study: StudyTable, run: RunSummary) -> Iterator[Finding]:
         yield Finding("saturated", numbers, run=run.name)
     short = questions_where(study, run, k_not_reached)
     if short:
-        fewest = min(
-            response.k_returned
-            for question in short
-            for response in study.responses[run.name, question]
-            if k_not_reached(response)
-        )
+        responses = (response for _, response in study.answers(run.name))
+        fewest = min(response.k_returned for response in filter(k_not_reached, responses))
         numbers = {
             "k_requested": run.k_requested,
             "k_returned": fewest,
@@ -63,11 +59,8 @@ def questions_where(
     study: StudyTable, run: RunSummary, holds: Callable[[Response], bool]
 ) -> tuple[str, ...]:
     """Return the questions for which this holds in some repeat of the answer."""
-    return tuple(
-        question.id
-        for question in study.questions
-        if any(holds(response) for response in study.responses.get((run.name, question.id), ()))
-    )
+    answers = study.answers(run.name)
+    return tuple(dict.fromkeys(question.id for question, one in answers if holds(one)))
 
 
 def k_not_reached(response: Response) -> bool:
@@ -97,12 +90,11 @@ def refusals(
             run=run.name,
             questions=refused,
         )
-    without = [
+    without = dict.fromkeys(
         question.id
-        for question in study.questions
-        if not question.answerable
-        and any(r.response is not None for r in study.responses.get((run.name, question.id), ()))
-    ]
+        for question, one in study.answers(run.name)
+        if not question.answerable and one.response is not None
+    )
     answered = tuple(name for name in without if name not in run.refused)
     if answered:
         yield Finding(
