@@ -104,10 +104,10 @@ class FamilyTest:
     """The test of one pairing, as a member of its family."""
 
     test: SignFlip
-    p_adjusted: float | None
-    family: int
+    p_adjusted: float | None = None
+    family: int = 1
     """Tests in the family."""
-    primary: bool
+    primary: bool = False
     fixed: Conclusion | None = None
     """The conclusion, where something other than the test decides it."""
 

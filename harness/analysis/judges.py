@@ -196,7 +196,7 @@ def part(
     names = [facts.name for facts in cube.metrics]
     rows = [cube.runs.index(run) for run in runs]
     columns = [cube.questions.index(question) for question in questions or cube.questions]
-    layers = [names.index(metric) for metric in names if metrics is None or metric in metrics]
+    layers = [at for at, name in enumerate(names) if metrics is None or name in metrics]
     cells, cell = np.ix_(rows, columns, layers), np.ix_(rows, columns)
     ids = {study.questions[at].id for at in columns}
     return StudyTable(
@@ -247,7 +247,7 @@ def judge_results(
     options: Options,
 ) -> JudgeResults:
     """Return the contrasts, the trust, and the findings in view that rest on the judge."""
-    ranked = all(has_useful_labels(one) for one in common.tables.values())
+    ranked = all(map(has_useful_labels, common.tables.values()))
     findings = [
         *(finding for pair in pairs for finding in significant_differences(pair)),
         *(trust_finding(row) for row in trust if row.verdict is not Trust.TOO_FEW_GRADES),

@@ -26,8 +26,8 @@ from harness.analysis.statistics.intervals import (
     t_interval,
     tolerance,
 )
-from harness.analysis.study_table import Measure, RunFacts, StudyTable, asked_mask, names_where
-from harness.records import Floats, Layer, Response, Status
+from harness.analysis.study_table import Measure, StudyTable, asked_mask, names_where
+from harness.records import Floats, Layer, Status
 from harness.text import as_number
 
 JUDGES_ANSWERS = (Layer.GENERATION, Layer.OVERALL)
@@ -217,30 +217,28 @@ def outcomes(study: StudyTable) -> Outcomes:
 
 
 def summaries(study: StudyTable) -> tuple[RunSummary, ...]:
-    """Summarise each run, in the study's order."""
-    were_asked = asked_mask(study).sum(axis=1)
-    return tuple(
-        summary(run, int(count), [response for _, response in study.answers(run.name)])
-        for run, count in zip(study.runs, were_asked, strict=True)
-    )
-
-
-def summary(run: RunFacts, count: int, responses: list[Response]) -> RunSummary:
-    """Summarise one run from its answers."""
-    answered = [response for response in responses if response.response is not None]
-    shares = [r.k_returned / r.corpus_size for r in answered if r.corpus_size]
-    return RunSummary(
-        name=run.name,
-        partial=run.partial,
-        part=run.part,
-        asked=count,
-        errors=len({r.question_id for r in responses if r.response is None}),
-        k_requested=largest(r.k_requested for r in answered),
-        k_returned=median([float(r.k_returned) for r in answered]),
-        corpus_size=largest(r.corpus_size for r in answered),
-        saturation=median(shares),
-        notes=run.notes,
-    )
+    """Summarise each run from its answers, in the study's order."""
+    found = []
+    for run, count in zip(study.runs, asked_mask(study).sum(axis=1), strict=True):
+        responses = [response for _, response in study.answers(run.name)]
+        answered = [response for response in responses if response.response is not None]
+        found.append(
+            RunSummary(
+                name=run.name,
+                partial=run.partial,
+                part=run.part,
+                asked=int(count),
+                errors=len({r.question_id for r in responses if r.response is None}),
+                k_requested=largest(r.k_requested for r in answered),
+                k_returned=median([float(r.k_returned) for r in answered]),
+                corpus_size=largest(r.corpus_size for r in answered),
+                saturation=median(
+                    [r.k_returned / r.corpus_size for r in answered if r.corpus_size]
+                ),
+                notes=run.notes,
+            )
+        )
+    return tuple(found)
 
 
 def largest(values: Iterable[int | None]) -> int | None:

@@ -373,17 +373,14 @@ def interactions(
     ]
     clusters = cluster_numbers(study, options)
     tests = sign_flip_tests(pairings, clusters, options)
+    runs, questions = study.scores.runs, study.scores.questions
     rows = [
         difference(
-            pair,
-            study.scores.questions,
-            clusters,
-            FamilyTest(test, None, 1, False, Conclusion.NO_EVIDENCE),
-            options,
+            pair, questions, clusters, FamilyTest(test, fixed=Conclusion.NO_EVIDENCE), options
         )
         for pair, test in zip(pairings, tests, strict=True)
     ]
-    runs, step = study.scores.runs, len(measures)
+    step = len(measures)
     return tuple(
         Interaction(
             square.first,

@@ -10,8 +10,8 @@ from harness.analysis.statistics.concordance import (
     GradedScores,
     auc_interval,
     concordance,
-    correlate,
     counted_below,
+    pearson,
 )
 from harness.analysis.study_table import ANSWER_MATCH, RIGHT, Measure, StudyTable
 from harness.records import Floats, Layer
@@ -57,7 +57,8 @@ def trust_of(measure: Measure, right: Floats, origin: str) -> MetricTrust:
     low, high = auc_interval(found)
     values = measure.values[scored]
     means = [float(values[kind].mean()) if kind.any() else None for kind in (is_right, ~is_right)]
-    linear = correlate(values, is_right.astype(float))
+    linear = pearson(values, is_right.astype(float))
+    undefined = "no_scores" if values.size < 2 else "constant"
     return MetricTrust(
         metric=measure.name,
         verdict=trust_level(cells, low, high),
@@ -77,8 +78,8 @@ def trust_of(measure: Measure, right: Floats, origin: str) -> MetricTrust:
         pairs_between=found.pairs - pairs_within,
         questions=np.unique(questions).size,
         graded_by=origin,
-        correlation=linear.value,
-        undefined=linear.undefined,
+        correlation=linear,
+        undefined=undefined if linear is None else None,
     )
 
 

@@ -5,7 +5,6 @@ import re
 from harness.analysis.results import Analysis
 from harness.render.blocks import (
     Block,
-    Cell,
     Command,
     Heading,
     Items,
@@ -60,18 +59,13 @@ def table(one: Table) -> str:
     rows = [
         [escaped(column.title) for column in one.columns],
         rules,
-        *([cell_text(cell) for cell in row] for row in one.body),
+        *([toned(escaped(cell.text), cell.tone) for cell in row] for row in one.body),
     ]
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
-def cell_text(cell: Cell) -> str:
-    """Return a cell's text; of its tones Markdown shows what is strong."""
-    return toned(escaped(cell.text), cell.tone)
-
-
 def toned(text: str, tone: Tone) -> str:
-    """Mark a text that is strong."""
+    """Mark a text that is strong: of the tones Markdown shows this one."""
     return f"**{text}**" if tone is Tone.STRONG and text else text
 
 
