@@ -21,8 +21,8 @@ from harness.analysis.statistics.intervals import (
     ENOUGH,
     NO_INTERVAL,
     Interval,
-    around,
     corrected_mean,
+    stretched_to,
     t_interval,
     tolerance,
 )
@@ -42,7 +42,7 @@ SHORTEST_SWEEP = 3
 
 def means(study: StudyTable) -> tuple[MetricMeans, ...]:
     """Return each metric's mean in each run, and over the questions that all runs have scored."""
-    were_asked, grades = asked_mask(study), human_grades(study)
+    were_asked, grades = asked_mask(study), graded_cells(study)
     cube, found = study.scores, []
     for k, facts in enumerate(cube.metrics):
         measure = cube.measure(k)
@@ -99,7 +99,7 @@ def mean_cell(
     )
 
 
-def human_grades(study: StudyTable) -> Floats | None:
+def graded_cells(study: StudyTable) -> Floats | None:
     """Return (runs, questions) of human grades, nan elsewhere; None where there are too few."""
     people = study.right.origins == "grade"
     return np.where(people, study.right.values, np.nan) if people.sum() >= ENOUGH else None
@@ -125,7 +125,7 @@ def mean_interval(values: Floats, binary: bool, bounded: bool, alpha: float = 0.
         # a share over repeats, or one value throughout, counts as that share of right answers
         right = float(values.sum())
         low, high = betaincinv(right + 0.5, n - right + 0.5, [alpha / 2, 1 - alpha / 2])
-        return around(float(values.mean()), Interval(float(low), float(high), "jeffreys"))
+        return stretched_to(float(values.mean()), Interval(float(low), float(high), "jeffreys"))
     if np.ptp(values) <= tolerance(values):
         return NO_INTERVAL
     low, high = t_interval(values, alpha)

@@ -80,7 +80,7 @@ def disagreeing(judged: Sequence[Verdict], claims: Texts) -> Iterator[tuple[Verd
         place = earlier[row.check, row.against]
         pairs = bigrams(claims[row.item])
         if any(
-            other.label != row.label and overlap(pairs, bigrams(claims[other.item])) >= ALIKE
+            other.label != row.label and jaccard(pairs, bigrams(claims[other.item])) >= ALIKE
             for other in place
         ):
             yield row, "duplicates_disagree"
@@ -92,7 +92,7 @@ def bigrams(claim: str) -> frozenset[str]:
     return ngrams(claim_key(claim), 2)
 
 
-def overlap(one: frozenset[str], other: frozenset[str]) -> float:
+def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
     """Return the share of pairs that both texts have."""
     return len(one & other) / len(one | other) if one | other else 0.0
 

@@ -72,8 +72,8 @@ def trust_of(measure: Measure, right: Floats, origin: str) -> MetricTrust:
         auc=found.auc,
         low=low,
         high=high,
-        auc_within=share(concordant_within, pairs_within),
-        auc_between=share(found.concordant - concordant_within, found.pairs - pairs_within),
+        auc_within=ratio(concordant_within, pairs_within),
+        auc_between=ratio(found.concordant - concordant_within, found.pairs - pairs_within),
         pairs_within=pairs_within,
         pairs_between=found.pairs - pairs_within,
         questions=np.unique(questions).size,
@@ -94,6 +94,6 @@ def trust_level(cells: GradedScores, low: float | None, high: float | None) -> T
     return Trust.INVERTED if high < 0.5 else Trust.NO_EVIDENCE
 
 
-def share(part: float, whole: int) -> float | None:
+def ratio(part: float, whole: int) -> float | None:
     """Return the share; None where the whole is 0."""
     return part / whole if whole else None

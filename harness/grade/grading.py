@@ -180,7 +180,7 @@ def print_agreement(session: GradingSession, grades: list[Any]) -> None:
     for (about, grader), grade in latest_grades(grades).items():
         by_grader.setdefault(grader, {})[about] = grade.grade
     for first, second in combinations(by_grader, 2):
-        print(agreement(first, second, kappa(by_grader[first], by_grader[second])))
+        print(agreement_sentence(first, second, kappa(by_grader[first], by_grader[second])))
     found = disputes(grades)
     for about in found:
         opinions = [
@@ -193,7 +193,7 @@ def print_agreement(session: GradingSession, grades: list[Any]) -> None:
         print(f"next: {session.command('second_look=true')}")
 
 
-def agreement(first: str, second: str, found: Kappa) -> str:
+def agreement_sentence(first: str, second: str, found: Kappa) -> str:
     """Say how far two graders agree, and how far chance alone would make them agree."""
     one, other = one_line(first), one_line(second)
     if found.right is None or found.expected is None:

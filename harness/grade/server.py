@@ -125,14 +125,14 @@ def page(kinds: Sequence[str], kind: str, language: str, study_language: str) ->
     return template.render(
         kinds=kinds,
         kind=kind,
-        words=words(name),
+        words=page_words(name),
         language=language_tag(name),
         study_language=language_tag(study_language),
     )
 
 
 @cache
-def words(language: str) -> Any:
+def page_words(language: str) -> Any:
     """Return the page's words in one language."""
     import yaml  # type: ignore[import-untyped, unused-ignore]
 

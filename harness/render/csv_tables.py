@@ -101,7 +101,7 @@ def cells(columns: Sequence[str], *results: object, **values: object) -> Cells:
     }
 
 
-def sides(change: Change, prefix: str = "") -> dict[str, object]:
+def side_values(change: Change, prefix: str = "") -> dict[str, object]:
     """Return a factor's values by column, a number as a number."""
     return {
         f"{prefix}{side}_value": value
@@ -162,7 +162,7 @@ def contrasts(analysis: Analysis) -> Iterator[Cells]:
                 contrast,
                 contrast.passages,
                 difference,
-                **sides(contrast.change),
+                **side_values(contrast.change),
                 status=difference.verdict if difference.mean is None else "ok",
                 mcnemar_p=test and test.p,
                 mcnemar_floor=test and test.floor,
@@ -180,7 +180,7 @@ def confounded(analysis: Analysis) -> Iterator[Cells]:
             CONFOUNDED,
             pair,
             factors=[change.factor for change in pair.changes],
-            changes={change.factor: [*sides(change).values()] for change in pair.changes},
+            changes={change.factor: [*side_values(change).values()] for change in pair.changes},
             separated=not pair.missing,
         )
 
@@ -210,9 +210,9 @@ def interactions(analysis: Analysis) -> Iterator[Cells]:
     for square in analysis.interactions:
         of_square = {
             "first": square.first.factor,
-            **sides(square.first, "first_"),
+            **side_values(square.first, "first_"),
             "second": square.second.factor,
-            **sides(square.second, "second_"),
+            **side_values(square.second, "second_"),
         }
         if not square.differences:
             yield cells(INTERACTIONS, square, status="missing_run", **of_square)

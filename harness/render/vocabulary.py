@@ -148,14 +148,14 @@ class Words:
 @cache
 def words(language: str, listed: int = 12) -> Words:
     """Return a language's words; KeyError for one that is not in `LANGUAGES`."""
-    own = written(LANGUAGES[language])
-    english = written("en")
+    own = language_file(LANGUAGES[language])
+    english = language_file("en")
     texts = {table: {**entries, **own.get(table, {})} for table, entries in english.items()}
     return Words(language, texts, listed)
 
 
 @cache
-def written(language: str) -> Mapping[str, Mapping[str, Any]]:
+def language_file(language: str) -> Mapping[str, Mapping[str, Any]]:
     """Return what a language's file holds."""
     import yaml  # type: ignore[import-untyped, unused-ignore]
 

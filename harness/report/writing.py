@@ -66,7 +66,7 @@ def report(settings: Report, how: Composition) -> None:
     if not screen.is_terminal:
         screen.width = WIDTH
     if settings.suspects:
-        screen.print(suspects(analysis, settings.language))
+        screen.print(suspects_on_screen(analysis, settings.language))
         print(f"all of them: {shown_path(folder / 'suspects.csv')}")
     else:
         screen.print(terminal(analysis, facts, settings.language, screen.width))
@@ -120,7 +120,7 @@ def write_files(folder: Path, analysis: "Analysis", facts: "StudyFacts", languag
     write_whole(folder / "findings.json", findings.encode())
 
 
-def suspects(analysis: "Analysis", language: str) -> "RenderableType":
+def suspects_on_screen(analysis: "Analysis", language: str) -> "RenderableType":
     """Return the verdicts that a person should look at, for the terminal."""
     from rich.console import Group
 

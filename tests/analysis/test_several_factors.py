@@ -8,7 +8,7 @@ import pytest
 from harness.analysis import Options, RunFacts, StudyTable, analyse
 from harness.analysis.changes import Design, changes
 from harness.analysis.results import Change
-from harness.analysis.several_factors import confounded, missing_run, squares, written
+from harness.analysis.several_factors import confounded, missing_run, override_value, squares
 
 
 def run(
@@ -175,7 +175,7 @@ def test_values_are_written_as_hydra_reads_them(value: object, word: str) -> Non
     """An override word holds the value again after Hydra has parsed it."""
     from hydra.core.override_parser.overrides_parser import OverridesParser
 
-    assert written(value) == word
+    assert override_value(value) == word
     [override] = OverridesParser.create().parse_overrides([f"key={word}"])
     assert override.value() == value
 

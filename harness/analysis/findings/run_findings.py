@@ -107,7 +107,7 @@ def refusals(
 
 def same_family(run: RunFacts) -> Iterator[Finding]:
     """Yield a judge of the generator's family: judges favour answers of their own family."""
-    if run.generator and run.judge and family(run.generator) == family(run.judge):
+    if run.generator and run.judge and model_family(run.generator) == model_family(run.judge):
         yield Finding(
             "judge_of_same_family",
             names={"generator": run.generator, "judge": run.judge},
@@ -115,11 +115,12 @@ def same_family(run: RunFacts) -> Iterator[Finding]:
         )
 
 
-def family(model: str) -> str:
+def model_family(model: str) -> str:
     """Return a model's family: its name without owner, version, size and tag.
 
-    >>> family("meta-llama/Llama-3.1-8B-Instruct"), family("llama3.1:8b"), family("qwen2.5vl:7b")
-    ('llama', 'llama', 'qwen')
+    >>> names = ("meta-llama/Llama-3.1-8B-Instruct", "llama3.1:8b", "qwen2.5vl:7b")
+    >>> [model_family(name) for name in names]
+    ['llama', 'llama', 'qwen']
     """
     name = model.rpartition("/")[2].lower()
     return name[: next((at for at, c in enumerate(name) if not c.isalpha()), len(name))]

@@ -72,7 +72,7 @@ def kappa(
     whole = tables.sum(axis=0)
     n = len(pairs)
     rates = np.array([whole.sum(axis=1), whole.sum(axis=0)]).T / max(n, 1)
-    value = float(beyond_chance(whole)) if n else math.nan
+    value = float(cohen(whole)) if n else math.nan
     low, high = NO_SPAN
     if not math.isnan(value):
         low, high = large_sample(whole) if unit is None else leaving_one_out(tables)
@@ -102,7 +102,7 @@ def counted(
     return tables
 
 
-def beyond_chance(tables: Floats) -> Floats:
+def cohen(tables: Floats) -> Floats:
     """Return Cohen's kappa of each (..., labels, labels) of counts, nan where undefined."""
     n = tables.sum(axis=(-2, -1))
     # n * n times what is observed, expected and possible: whole numbers, so nothing is rounded
@@ -131,9 +131,9 @@ def leaving_one_out(tables: Floats) -> Span:
     units = len(tables)
     if units < 2:
         return NO_SPAN
-    without = beyond_chance(tables.sum(axis=0) - tables)
+    without = cohen(tables.sum(axis=0) - tables)
     half = t_quantile(0.975, units - 1) * jackknife_error(without)
-    middle = float(beyond_chance(tables.sum(axis=0)))
+    middle = float(cohen(tables.sum(axis=0)))
     return within(middle - half, middle + half)
 
 

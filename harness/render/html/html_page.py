@@ -124,7 +124,7 @@ def places_in(section: Section) -> Iterator[Place]:
             yield block.place
 
 
-def parts(blocks: Sequence[Block]) -> list[tuple[Heading | None, list[Block]]]:
+def by_heading(blocks: Sequence[Block]) -> list[tuple[Heading | None, list[Block]]]:
     """Return the blocks under their headings; those before the first heading have none."""
     found: list[tuple[Heading | None, list[Block]]] = [(None, [])]
     for block in blocks:
@@ -175,7 +175,7 @@ def environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = {"quantity": quantity, "across": across, "parts": parts}
+    filters = {"quantity": quantity, "across": across, "by_heading": by_heading}
     templates.filters |= {**filters, "unbroken": unbroken}
     return templates
 

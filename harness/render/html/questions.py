@@ -8,7 +8,7 @@ from typing import Any
 from harness.analysis.results import Analysis
 from harness.records import Passage, Response, Verdict
 from harness.render.blocks import Cell, Column, Table, Tone
-from harness.render.html.marking import Piece, differences, shared
+from harness.render.html.marking import Piece, shared_wording, text_changes
 from harness.render.html.page_details import Details
 from harness.render.notation import mean, quantity
 from harness.render.sections.right_wrong import marks
@@ -177,7 +177,7 @@ def answer_texts(answers: Sequence[RunAnswer]) -> list[View]:
             "text": text,
             "error": error,
             "cut": any(one.response.cut for one in same),
-            "pieces": differences(base, text) if base and text not in (None, base) else None,
+            "pieces": text_changes(base, text) if base and text not in (None, base) else None,
             "first": text == base,
             "claims": claims(same, "response"),
             "reverse": reverse_questions(same),
@@ -316,4 +316,4 @@ def marked(
             if row.item >= 0 and row.label in (1, -1)
         ]
     shown = text if longest is None or len(text) <= longest else text[:longest] + " …"
-    return shared(shown, dict.fromkeys(marks))
+    return shared_wording(shown, dict.fromkeys(marks))

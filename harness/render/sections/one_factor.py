@@ -35,7 +35,7 @@ from harness.render.notation import (
     signed,
     signed_quantity,
 )
-from harness.render.sections.finding_sentences import ALPHA, parts_of
+from harness.render.sections.finding_sentences import ALPHA, chosen_parts
 from harness.render.sections.metric_trust import metric_title
 from harness.render.sections.opening import view_of
 from harness.render.vocabulary import Words
@@ -92,7 +92,7 @@ def one_factor(analysis: Analysis, words: Words, brief: bool) -> Section:
         view = view_of(analysis)
         none = words.line("view_none", view=view) if view else words.line("contrasts_none")
         return words.section("contrasts", (Paragraph(none, Tone.CAUTION),))
-    blocks: list[Block] = list(family(analysis, words))
+    blocks: list[Block] = list(how_to_read(analysis, words))
     first = analysis.contrasts[: MOST_IN_FULL[brief]]
     rest = analysis.contrasts[len(first) :]
     if not brief:
@@ -109,7 +109,7 @@ def one_factor(analysis: Analysis, words: Words, brief: bool) -> Section:
         blocks += (
             brief_table(contrast, analysis, words)
             if brief
-            else [differences(contrast.differences, analysis, words, brief)]
+            else [difference_table(contrast.differences, analysis, words, brief)]
         )
     if rest and brief:
         blocks.append(Heading(words.get("headings", "more_contrasts")))
@@ -118,7 +118,7 @@ def one_factor(analysis: Analysis, words: Words, brief: bool) -> Section:
     return words.section("contrasts", blocks)
 
 
-def family(analysis: Analysis, words: Words) -> Iterator[Paragraph]:
+def how_to_read(analysis: Analysis, words: Words) -> Iterator[Paragraph]:
     """Yield how to read the numbers below, and how many tests they are corrected for."""
     yield Paragraph(words.line("legend"), Tone.MUTED)
     tests = analysis.family
@@ -175,7 +175,7 @@ def answers_changed(right: Difference, words: Words, alpha: float) -> str:
     numbers = answer_changes(right)
     groups = {"gained": right.won, "lost": right.lost}
     _, *template = words.texts["kinds"]["answers_changed"]
-    parts = parts_of(template, {"alpha": alpha, **numbers, **groups})
+    parts = chosen_parts(template, {"alpha": alpha, **numbers, **groups})
     shown = parts if numbers["discordant"] else parts[:1]
     return words.join("parts", (words.fill(part, groups, numbers) for part in shown))
 
@@ -239,7 +239,7 @@ def brief_table(contrast: Contrast, analysis: Analysis, words: Words) -> Iterato
         else:
             rows.append(row)
     if rows:
-        yield differences(rows, analysis, words, brief=True)
+        yield difference_table(rows, analysis, words, brief=True)
     for key, metrics in shared.items():
         yield Paragraph(words.line(key, metrics=metrics))
     costs = [cost(row, words) for row in spent if row.questions]
@@ -268,7 +268,9 @@ def cost(row: Difference, words: Words) -> str:
     return text
 
 
-def differences(rows: Sequence[Difference], analysis: Analysis, words: Words, brief: bool) -> Table:
+def difference_table(
+    rows: Sequence[Difference], analysis: Analysis, words: Words, brief: bool
+) -> Table:
     """Return a row a metric; in full with what was dropped and what could be found."""
     keys = [key for key in COLUMNS if not brief or key not in IN_FULL_ONLY]
     columns = words.columns(keys, long=("metric", "changed"), detail=DETAIL)

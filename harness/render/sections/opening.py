@@ -58,7 +58,7 @@ def opening(analysis: Analysis, facts: StudyFacts, words: Words, brief: bool = F
     sentences = [graded(analysis, words)]
     if facts.graders and analysis.outcomes.origins.get("grade"):
         sentences.append(words.line("graders", graders=facts.graders))
-    sentences += [judge(facts, words), *measured(facts, words, brief)]
+    sentences += [judge_line(facts, words), *measured(facts, words, brief)]
     sentences += [*generators(facts, words), *run_notes(analysis, words)]
     blocks.append(Items(tuple(sentences)))
     return Section("study", facts.study, tuple(blocks))
@@ -86,7 +86,7 @@ def graded(analysis: Analysis, words: Words) -> str:
     return words.line("graded", origins=parts)
 
 
-def judge(facts: StudyFacts, words: Words) -> str:
+def judge_line(facts: StudyFacts, words: Words) -> str:
     """Say who judged."""
     if facts.judge is None:
         return words.line("judge_none")

@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from harness.analysis import MetricFacts, RunFacts, StudyTable, analyse, study_table
-from harness.analysis.findings.run_findings import family
+from harness.analysis.findings.run_findings import model_family
 from harness.analysis.results import Transition
 from harness.records import EvidencePlace, Layer, Passage, Question, Response, Verdict
 
@@ -158,7 +158,7 @@ def test_a_judge_of_the_generator_s_family_is_named(article: StudyTable) -> None
 )
 def test_families_are_the_names_without_sizes(model: str, name: str) -> None:
     """Owner, version and tag are left off."""
-    assert family(model) == name
+    assert model_family(model) == name
 
 
 def test_trusted_and_untested_metrics_are_named(article: StudyTable, study: Builder) -> None:
