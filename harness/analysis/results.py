@@ -1,7 +1,7 @@
 """What analysis returns, as data: numbers and ids, never sentences.
 
-What is undefined is None, never zero. Every share and mean is accompanied by the number of
-questions it rests on.
+What is undefined is None, never zero. Every share and mean has the number of questions that it is
+computed from beside it.
 """
 
 from collections.abc import Mapping
@@ -408,7 +408,7 @@ class Confounded:
     right: str
     changes: tuple[Change, ...]
     between: tuple[str, ...]
-    """Existing runs on the shortest path from left to right, one factor a step."""
+    """Existing runs on the shortest path from left to right, one factor per step."""
     missing: tuple[MissingRun, ...]
     """Runs still missing on that path; empty where the existing runs separate the factors."""
 

@@ -115,7 +115,7 @@ RIGHT_WRONG = ("run", "question", "right", "status", "graded_by")
 
 
 def right_wrong(analysis: Analysis) -> Iterator[Cells]:
-    """Yield a row a run and question."""
+    """Yield one row per run and question."""
     for run, question, right, origin in answers_of(analysis.outcomes):
         status = "unknown" if right is None else "ok"
         if right is not None and origin == "error":
@@ -127,7 +127,7 @@ MEANS = ("run", "metric", "layer", "status", *names(MeanCell, "run"), "common_qu
 
 
 def means(analysis: Analysis) -> Iterator[Cells]:
-    """Yield a row a metric and run; the status of a mean that is NA is its commonest reason."""
+    """Yield one row per metric and run; the status of a mean that is NA is its commonest reason."""
     for metric in analysis.means:
         for found in metric.cells:
             commonest = max(found.statuses, key=lambda s: found.statuses[s], default=None)
@@ -153,7 +153,7 @@ CONTRASTS = (
 
 
 def contrasts(analysis: Analysis) -> Iterator[Cells]:
-    """Yield a row a contrast and metric; the status says why a difference is NA."""
+    """Yield one row per contrast and metric; the status says why a difference is NA."""
     for contrast in analysis.contrasts:
         for difference in contrast.differences:
             test = difference.mcnemar
@@ -174,7 +174,7 @@ CONFOUNDED = ("left", "right", "factors", "changes", "separated", "between", "mi
 
 
 def confounded(analysis: Analysis) -> Iterator[Cells]:
-    """Yield a row a pair of runs that differ in several factors."""
+    """Yield one row per pair of runs that differ in several factors."""
     for pair in analysis.confounded:
         yield cells(
             CONFOUNDED,
@@ -189,7 +189,7 @@ CURVES = ("factor", "value", "run", "metric", "mean", "status", "questions")
 
 
 def curves(analysis: Analysis) -> Iterator[Cells]:
-    """Yield a row a run and metric of each sweep, over the questions that all its runs scored."""
+    """Yield one row per run and metric of a sweep, over the questions that all its runs scored."""
     for curve in analysis.curves:
         for point in curve.points:
             for metric, mean in point.means.items():
@@ -206,7 +206,7 @@ INTERACTIONS = (
 
 
 def interactions(analysis: Analysis) -> Iterator[Cells]:
-    """Yield a row a square of runs and metric; one that lacks a run has one row, and no metric."""
+    """Yield one row per square and metric; a square that lacks a run has one row, and no metric."""
     for square in analysis.interactions:
         of_square = {
             "first": square.first.factor,
@@ -228,7 +228,7 @@ COUNTERFACTUALS = (
 
 
 def counterfactuals(analysis: Analysis) -> Iterator[Cells]:
-    """Yield a row a pair and metric; a pair that lacks a run has one row, and no metric.
+    """Yield one row per pair and metric; a pair that lacks a run has one row, and no metric.
 
     `left_on_right` is the run of left's generator on right's passages.
     """
@@ -245,7 +245,7 @@ FINDINGS = (*names(Finding), "sentence")
 
 
 def findings(analysis: Analysis, language: str) -> Iterator[Cells]:
-    """Yield a row a finding, with its sentence."""
+    """Yield one row per finding, with its sentence."""
     voice = words(language, EVERYTHING)
     for found in analysis.findings:
         yield cells(

@@ -56,7 +56,7 @@ def latex(analysis: Analysis, facts: StudyFacts, language: str = "en") -> str:
 
 
 def ablation(metrics: Sequence[MetricMeans], analysis: Analysis, words: Words) -> Table | None:
-    """Return a row a metric and a column a run, the share right first; None without scores."""
+    """Return a table with one row per metric, the share right first; None without scores."""
     blocks = means_table(metrics, analysis, words, brief=False)
     table = next((block for block in blocks if isinstance(block, Table)), None)
     if table is None:

@@ -38,7 +38,7 @@ OF_THE_STUDY = ("study.corpus", "study.testset", "study.language", "study.repeat
 
 @dataclass(frozen=True, slots=True)
 class RunRows:
-    """The rows of the runs on the questions chosen, by whatever judge: run -> rows."""
+    """The rows of the runs on the questions chosen, of every judge: run -> rows."""
 
     questions: Sequence[Question]
     responses: Mapping[str, Sequence[Response]]

@@ -127,7 +127,7 @@ def model_family(model: str) -> str:
 
 
 def single_cells(study: StudyTable) -> Iterator[Finding]:
-    """Yield right answers with the worst possible score on few units, one finding a cell."""
+    """Yield right answers with the worst possible score on few units, one finding per cell."""
     cube = study.scores
     for k, facts in enumerate(cube.metrics):
         if (

@@ -156,9 +156,9 @@ def unbroken(text: str) -> str:
 
 @cache
 def environment() -> "Environment":
-    """Return the templates; whatever is put into them is escaped, and no control character lives.
+    """Return the templates; every value is escaped, and control characters are replaced.
 
-    A slot that the page does not fill is an error, never an empty place.
+    A slot that the page does not fill is an error, never an empty string.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup

@@ -7,7 +7,9 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import groupby
 
-CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+from harness.text import HAN_KANA, HANGUL
+
+CJK = HAN_KANA + HANGUL
 TOKEN = re.compile(rf"[{CJK}]|[^\W{CJK}]+|\s+|.", re.DOTALL)
 """A character of Chinese, Japanese or Korean, a word of another script, blanks, any one sign."""
 

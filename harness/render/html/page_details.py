@@ -146,7 +146,7 @@ def setting(name: str, record: RunRecord, words: Words) -> Cell:
 def by_run(
     records: Sequence[RunRecord], words: Words, rows: Iterable[tuple[str, list[Cell]]]
 ) -> Table:
-    """Return a table with a column a run."""
+    """Return a table with one column per run."""
     columns = (Column(words.on_page("setting")), *(Column(one.run) for one in records))
     return Table(columns, tuple((Cell(name), *cells) for name, cells in rows))
 
@@ -154,7 +154,7 @@ def by_run(
 def by_value(
     records: Sequence[RunRecord], facts: Sequence[Mapping[str, str]], words: Words, table: str
 ) -> Table:
-    """Return a table with a row a value, and the runs that have it."""
+    """Return a table with one row per value, and the runs that have it."""
     rows = []
     for name in dict.fromkeys(name for one in facts for name in one):
         runs: dict[str, list[str]] = {}

@@ -135,7 +135,7 @@ def longest_passage(details: Details) -> int | None:
 
 
 def score_tables(analysis: Analysis, details: Details, words: Words) -> Mapping[str, Table]:
-    """Return question id -> a row a metric, a cell a run; repeats stand side by side."""
+    """Return question id -> one row per metric, one cell per run; repeats are side by side."""
     texts: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for run, scores in details.scores.items():
         for row in scores:
@@ -277,7 +277,7 @@ def passage_lists(answers: Sequence[RunAnswer], place: str, longest: int | None)
 def ranked(
     passage: Passage, at: int, answers: Sequence[RunAnswer], new: bool, longest: int | None
 ) -> View:
-    """Return the labels that the runs which got as far as a passage have for it, and its text.
+    """Return the labels that a passage has in the runs that retrieved it, and its text.
 
     Of the claims those that the passage does not mention are left out; the text has no pieces
     where the page shows it above.

@@ -51,7 +51,7 @@ def averages(analysis: Analysis, words: Words, brief: bool) -> Section:
 def means_table(
     metrics: Sequence[MetricMeans], analysis: Analysis, words: Words, brief: bool
 ) -> Iterator[Block]:
-    """Yield the means, in full a row a metric and in brief a row a run.
+    """Yield the means, in full one row per metric and in brief one row per run.
 
     A metric that is NA in every run is a line.
     """
@@ -160,7 +160,7 @@ def with_gaps(metrics: Sequence[MetricMeans]) -> list[MetricMeans]:
 
 
 def common_means(metrics: Sequence[MetricMeans], words: Words) -> Iterator[Paragraph]:
-    """Yield a line a metric with missing scores: why, and its means over common questions.
+    """Yield one line per metric with missing scores: why, and its means over common questions.
 
     Where many have missing scores, one line names them all.
     """

@@ -35,7 +35,7 @@ CONCLUSIONS = {
     "believed": (Trust.TRUSTED,),
     "not_believed": NOT_TRUSTED,
 }
-"""What the table comes to, and by which verdicts."""
+"""Line that sums up the table -> the verdicts that it counts."""
 
 MOST_SUSPECTS = 50
 """Doubtful verdicts that are shown."""
@@ -69,7 +69,7 @@ def metric_trust(
 
 
 def against_right(checked: list[MetricTrust], words: Words, brief: bool) -> list[Block]:
-    """Return the table, what it comes to, and who graded."""
+    """Return the table, the lines that sum it up, and who graded."""
     numbers = ["mean_right", "mean_wrong", "gap", "answers", "auc", "interval"]
     numbers += [] if brief else ["within", "between"]
     columns = words.columns(("metric", *numbers, "verdict"), long=("metric",))

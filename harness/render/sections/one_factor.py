@@ -74,7 +74,7 @@ OVERVIEW = {
     True: ("change", "p", "changed"),
     False: ("change", "interval", "questions", "p", "adjusted", "reading", "changed"),
 }
-"""Columns of the table with a row a contrast, brief and in full."""
+"""Columns of the table with one row per contrast, brief and in full."""
 
 TONES = {
     Conclusion.BETTER: Tone.GOOD,
@@ -208,7 +208,7 @@ def overview(
     brief: bool = False,
     keys: Sequence[str] = (),
 ) -> Table:
-    """Return a row a contrast: right and wrong only, in these columns of `COLUMNS`."""
+    """Return one row per contrast: right and wrong only, in these columns of `COLUMNS`."""
     keys = keys or OVERVIEW[brief]
     rows = []
     for contrast in contrasts:
@@ -271,7 +271,7 @@ def cost(row: Difference, words: Words) -> str:
 def difference_table(
     rows: Sequence[Difference], analysis: Analysis, words: Words, brief: bool
 ) -> Table:
-    """Return a row a metric; in full with what was dropped and what could be found."""
+    """Return one row per metric; in full with what was dropped and what could be found."""
     keys = [key for key in COLUMNS if not brief or key not in IN_FULL_ONLY]
     columns = words.columns(keys, long=("metric", "changed"), detail=DETAIL)
     cells = [cells_of(row, analysis, words, brief) for row in rows]

@@ -31,7 +31,7 @@ def right_wrong(
         analysis: What the report says.
         words: The report's language.
         brief: Leave out the questions that tell nothing where there are many.
-        questions: Their wordings by id, for a grid with a row a question.
+        questions: Their wordings by id, for a grid with one row per question.
     """
     grid = analysis.outcomes
     if not any(row.known for row in grid.rows):
@@ -56,7 +56,7 @@ def right_wrong(
 
 
 def by_run(grid: Outcomes, shown: Sequence[str], words: Words) -> Table:
-    """Return the grid with a row a run."""
+    """Return the grid with one row per run."""
     at = [grid.questions.index(question) for question in shown]
     columns = (
         *words.columns(("run", "right")),
@@ -74,7 +74,7 @@ def by_run(grid: Outcomes, shown: Sequence[str], words: Words) -> Table:
 
 
 def by_question(grid: Outcomes, questions: Mapping[str, Question], words: Words) -> Table:
-    """Return the grid with a row a question, each a link to its answers."""
+    """Return the grid with one row per question, each a link to its answers."""
     sources = bool(questions)
     keys = ("question", "source") if sources else ("question",)
     columns = (*words.columns(keys, long=("question",)), *(Column(row.run) for row in grid.rows))

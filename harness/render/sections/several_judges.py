@@ -20,7 +20,7 @@ ANSWERED = {1: "yes", 0: "no"}
 
 
 AGREEMENT = ("check", "matched", "questions", "same_label", "kappa", "interval", "given")
-"""Columns of the table of how far two judges agree, a row a check."""
+"""Columns of the table of how far two judges agree, one row per check."""
 
 
 def several_judges(analysis: Analysis, words: Words, brief: bool) -> Section | None:

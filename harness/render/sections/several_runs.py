@@ -59,7 +59,7 @@ def sweeps(analysis: Analysis, words: Words, brief: bool) -> Section | None:
 
 
 def sweep(curve: Curve, analysis: Analysis, words: Words, brief: bool) -> Table:
-    """Return a row a value of the factor, a column a metric."""
+    """Return one row per value of the factor, one column per metric."""
     scored = [m for m in curve.points[0].means if any(p.scored[m] for p in curve.points)]
     metrics = scored[:SWEPT_IN_BRIEF] if brief else scored
     columns = (
@@ -79,7 +79,7 @@ def sweep(curve: Curve, analysis: Analysis, words: Words, brief: bool) -> Table:
 
 
 def interactions(analysis: Analysis, words: Words) -> Section | None:
-    """Return a row a square of runs and metric; None where no square is complete."""
+    """Return one row per square of runs and metric; None where no square is complete."""
     rows = []
     for square in analysis.interactions:
         for row in square.differences:
