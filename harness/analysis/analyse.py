@@ -35,8 +35,7 @@ def analyse(study: StudyTable, options: Options = WHOLE_REPORT) -> Analysis:
     options = replace(options, baseline=design.stand_in(options.baseline))
     compared = measures(study)
     trust = metric_trust(study, compared)
-    levels = {row.metric: row.verdict for row in trust}
-    pairs, family = contrasts(study, design, compared, levels, options)
+    pairs, family = contrasts(study, design, compared, trust, options)
     clusters = cluster_numbers(study, options)
     names = study.scores.runs
     whole = Analysis(

@@ -23,6 +23,7 @@ from harness.analysis.results import (
     Contrast,
     Difference,
     Family,
+    MetricTrust,
     Trust,
 )
 from harness.analysis.statistics.intervals import NO_INTERVAL, Interval, interval, standard_error
@@ -116,7 +117,7 @@ def contrasts(
     study: StudyTable,
     design: Design,
     measures: Sequence[Measure],
-    trust: Mapping[str, Trust],
+    trust: Sequence[MetricTrust],
     options: Options,
 ) -> tuple[tuple[Contrast, ...], Family]:
     """Compare every pair of runs that isolates one factor, in every metric.
@@ -137,7 +138,8 @@ def contrasts(
         for measure in measures
     ]
     clusters = cluster_numbers(study, options)
-    tests, family = family_tests(planned, clusters, trust, options)
+    levels = {row.metric: row.verdict for row in trust}
+    tests, family = family_tests(planned, clusters, levels, options)
     differences = [
         difference(plan.pairing, study.scores.questions, clusters, test, options)
         for plan, test in zip(planned, tests, strict=True)

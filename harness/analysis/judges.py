@@ -230,12 +230,11 @@ def part(
 
 def analyse_judge(study: StudyTable, common: CommonPart, options: Options) -> JudgeResults:
     """Analyse the common part as scored by one judge; its tests are one family."""
-    design = Design(study.runs)
     baseline = options.baseline if options.baseline in study.scores.runs else None
     compared = measures(study)
     trust = metric_trust(study, compared)
-    levels = {row.metric: row.verdict for row in trust}
-    pairs, _ = contrasts(study, design, compared, levels, replace(options, baseline=baseline))
+    view = replace(options, baseline=baseline)
+    pairs, _ = contrasts(study, Design(study.runs), compared, trust, view)
     return judge_results(study, pairs, trust, common, options)
 
 

@@ -125,13 +125,11 @@ def read_grades(session: GradingSession, file: Path) -> None:
     """Add the grades of a table to the test set's grades."""
     if not file.is_file():
         raise InputError(f"{file}: no such file; read= takes a .csv")
-    if file.suffix == ".json":
+    if file.suffix != ".csv":
         raise InputError(
             f"{file}: read= takes a .csv; write the template with write=grades.csv and fill in "
-            "its column 'grade'"
+            "its column 'grade'; merge= takes a grades.jsonl"
         )
-    if file.suffix != ".csv":
-        raise InputError(f"{file}: read= takes a .csv; merge= takes a grades.jsonl")
     grades = read_table(file, session.grades.read(), session.grader)
     warn_of_model_grades(session, grades)
     session.current_grades(grades)  # warns of outdated grades
