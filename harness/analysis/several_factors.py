@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from harness.analysis.changes import ABSENT, Design, Pair, descending, reverse
 from harness.analysis.contrasts import (
-    FamilyTest,
+    MetricTest,
     Pairing,
     cluster_numbers,
     difference,
@@ -374,10 +374,9 @@ def interactions(
     clusters = cluster_numbers(study, options)
     tests = sign_flip_tests(pairings, clusters, options)
     runs, questions = study.scores.runs, study.scores.questions
+    no_evidence = Conclusion.NO_EVIDENCE
     rows = [
-        difference(
-            pair, questions, clusters, FamilyTest(test, fixed=Conclusion.NO_EVIDENCE), options
-        )
+        difference(MetricTest(pair, test=test, fixed=no_evidence), questions, clusters, options)
         for pair, test in zip(pairings, tests, strict=True)
     ]
     step = len(measures)

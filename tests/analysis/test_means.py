@@ -62,3 +62,20 @@ def test_names_make_no_curve(study: Builder) -> None:
     runs = {name: run(name, 4, name) for name in ("default", "strict", "brief")}
 
     assert analyse(study(right={name: [1] for name in runs}, runs=runs)).curves == ()
+
+
+def test_metrics_that_are_shown_in_their_own_way(study: Builder) -> None:
+    """Costs, metrics that are not bounded, that are not trusted, and that no run has scored."""
+    seconds = MetricFacts("seconds", Layer.COST, False, bounded=False)
+    lost = MetricFacts("faithfulness", Layer.GENERATION)
+    blind = MetricFacts("relevancy", Layer.GENERATION)
+    scores = {seconds: {"a": [1.0] * 8}, lost: {"a": [None] * 8}, blind: {"a": [0.5, 0.4] * 4}}
+
+    found = analyse(study(metrics=scores, right={"a": [1, 1, 0, 0] * 2}))
+
+    assert (found.costs, found.unbounded, found.unscored) == (
+        {"seconds"},
+        {"seconds"},
+        {"faithfulness"},
+    )
+    assert found.doubted == {"relevancy"}
