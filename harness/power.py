@@ -35,10 +35,10 @@ MANY = 1_000
 
 def main() -> None:
     """Print what a study of this size can show."""
-    light(__doc__ or "", (*COUNTS, *ASSUMPTIONS), run)
+    light(__doc__ or "", (*COUNTS, *ASSUMPTIONS), show_power)
 
 
-def run(given: dict[str, Any]) -> None:
+def show_power(given: dict[str, Any]) -> None:
     """Print the results for the settings given."""
     from harness.analysis import Assumptions, power
     from harness.errors import ConfigError

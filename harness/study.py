@@ -59,10 +59,10 @@ def words_for(stage_name: str, how: "Composition") -> list[str]:
     from harness.config.schema import STAGES
 
     known = {field.name for field in fields(STAGES[stage_name])} | set(how.choices)
-    return [word for word in how.overrides if key_of(word) in known]
+    return [word for word in how.overrides if group_of(word) in known]
 
 
-def key_of(word: str) -> str:
+def group_of(word: str) -> str:
     """Return the key of an override up to its first dot: `variant` of `variant.top_k=6`."""
     return word.lstrip("+~").partition("=")[0].partition("@")[0].partition(".")[0]
 

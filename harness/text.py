@@ -127,7 +127,7 @@ def document_name(document: str) -> str:
 
 
 def ngrams(text: str, size: int) -> frozenset[str]:
-    """Return the runs of `size` neighbouring characters, each once; none in a shorter text.
+    """Return the n-grams of `size` characters, each once; none in a shorter text.
 
     >>> sorted(ngrams("tower", 3)), ngrams("to", 3)
     (['owe', 'tow', 'wer'], frozenset())
@@ -135,15 +135,15 @@ def ngrams(text: str, size: int) -> frozenset[str]:
     return frozenset(text[at : at + size] for at in range(len(text) - size + 1))
 
 
-RUN = 3
-"""Characters of the runs by which a quote is recognised in a passage."""
+TRIGRAM = 3
+"""Characters of the n-grams by which a quote is recognised in a passage."""
 
 COVERED = 0.5
-"""Share of a quote's runs from which a passage counts as holding the quote."""
+"""Share of a quote's n-grams from which a passage counts as holding the quote."""
 
 
 def covers(text: str, quote: str) -> bool:
-    """Tell whether a text holds at least half of a quote, by its runs of three characters.
+    """Tell whether a text holds at least half of a quote, by its trigrams.
 
     A shorter quote must appear as a whole, and not as part of a longer number.
 
@@ -152,10 +152,10 @@ def covers(text: str, quote: str) -> bool:
     >>> covers("霧日最多為四月。", "四月"), covers("In 1927.", "27"), covers("Anything.", " ")
     (True, False, False)
     """
-    if 0 < len(compact(quote)) < RUN:
+    if 0 < len(compact(quote)) < TRIGRAM:
         return holds_short_quote(text, quote)
-    sought = ngrams(compact(quote), RUN)
-    return bool(sought) and len(sought & ngrams(compact(text), RUN)) >= COVERED * len(sought)
+    sought = ngrams(compact(quote), TRIGRAM)
+    return bool(sought) and len(sought & ngrams(compact(text), TRIGRAM)) >= COVERED * len(sought)
 
 
 def holds_short_quote(text: str, quote: str) -> bool:
@@ -249,6 +249,15 @@ def shortest_number(number: str) -> str:
     decimals = decimals.rstrip("0")
     value = (whole.lstrip("0") or "0") + (f".{decimals}" if decimals else "")
     return f"-{value}" if number[0] in "-–" and value != "0" else value
+
+
+def shortened(text: str, longest: int, mark: str = "...") -> str:
+    """Return a text cut to a number of characters, the mark at its end among them.
+
+    >>> shortened("27 metres", 9), shortened("27 metres high", 9)
+    ('27 metres', '27 met...')
+    """
+    return text if len(text) <= longest else text[: longest - len(mark)] + mark
 
 
 # Order.

@@ -12,7 +12,6 @@ from harness.analysis.study_table import (
     Options,
     Primary,
     RunFacts,
-    StudyRows,
     StudyTable,
     score_cube,
     study_table,

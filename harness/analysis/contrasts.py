@@ -16,7 +16,16 @@ from harness.analysis.changes import (
     reverse,
     transitions,
 )
-from harness.analysis.results import Attribution, Conclusion, Contrast, Difference, Family, Trust
+from harness.analysis.results import (
+    NOT_TRUSTED,
+    Attribution,
+    Conclusion,
+    Contrast,
+    Difference,
+    Family,
+    MetricTrust,
+    Trust,
+)
 from harness.analysis.statistics.intervals import NO_INTERVAL, Interval, interval, standard_error
 from harness.analysis.statistics.sample_size import detectable, questions_needed
 from harness.analysis.statistics.sign_flip import SignFlip, holm, mcnemar, sign_flip
@@ -76,14 +85,20 @@ class Pairing:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PlannedTest:
-    """One metric of one fair pair, before it is tested."""
+class MetricTest:
+    """The test of one pairing, as a member of its family."""
 
     pairing: Pairing
-    attribution: Attribution
-    comparable: bool
+    attribution: Attribution = Attribution.UNKNOWN
+    comparable: bool = True
     """The same judge and prompts scored both sides."""
-    primary: bool
+    primary: bool = False
+    test: SignFlip = NOT_TESTED
+    p_adjusted: float | None = None
+    family: int = 1
+    """Tests in the family."""
+    fixed: Conclusion | None = None
+    """The conclusion, where something other than the test decides it."""
 
     @property
     def testable(self) -> bool:
@@ -91,24 +106,11 @@ class PlannedTest:
         return self.comparable and self.pairing.measure.tested
 
 
-@dataclass(frozen=True, slots=True)
-class FamilyTest:
-    """The test of one pairing, as a member of its family."""
-
-    test: SignFlip
-    p_adjusted: float | None
-    family: int
-    """Tests in the family."""
-    primary: bool
-    fixed: Conclusion | None = None
-    """The conclusion, where something other than the test decides it."""
-
-
 def contrasts(
     study: StudyTable,
     design: Design,
     measures: Sequence[Measure],
-    trust: Mapping[str, Trust],
+    trust: Sequence[MetricTrust],
     options: Options,
 ) -> tuple[tuple[Contrast, ...], Family]:
     """Compare every pair of runs that isolates one factor, in every metric.
@@ -118,7 +120,7 @@ def contrasts(
     """
     pairs, were_asked = fair_pairs(study, design, options), asked_mask(study)
     planned = [
-        PlannedTest(
+        MetricTest(
             Pairing(measure, (left, right), were_asked[left] & were_asked[right]),
             pair.attribution,
             study.runs[left].scored_by.get(measure.name)
@@ -129,12 +131,9 @@ def contrasts(
         for measure in measures
     ]
     clusters = cluster_numbers(study, options)
-    tests, family = family_tests(planned, clusters, trust, options)
-    questions = [question.id for question in study.questions]
-    differences = [
-        difference(plan.pairing, questions, clusters, test, options)
-        for plan, test in zip(planned, tests, strict=True)
-    ]
+    levels = {row.metric: row.verdict for row in trust}
+    tests, family = family_tests(planned, clusters, levels, options)
+    differences = [difference(test, study.scores.questions, clusters, options) for test in tests]
     step = len(measures)
     found = tuple(
         replace(pair, differences=tuple(differences[at * step : (at + 1) * step]))
@@ -145,9 +144,9 @@ def contrasts(
 
 def fair_pairs(study: StudyTable, design: Design, options: Options) -> list[tuple[Pair, Contrast]]:
     """List the contrasts without their differences, with the baseline, if any, on the left."""
-    names = [run.name for run in study.runs]
+    names, questions = study.scores.runs, study.scores.questions
     prints, were_asked = fingerprints(study), asked_mask(study)
-    evidence, questions = evidence_retrieved(study), [question.id for question in study.questions]
+    evidence = evidence_retrieved(study)
     found = []
     for (left, right), change in design.contrasts:
         if names[right] == options.baseline:
@@ -168,42 +167,33 @@ def fair_pairs(study: StudyTable, design: Design, options: Options) -> list[tupl
 
 
 def family_tests(
-    planned: Sequence[PlannedTest],
+    planned: Sequence[MetricTest],
     clusters: Clusters | None,
     trust: Mapping[str, Trust],
     options: Options,
-) -> tuple[list[FamilyTest], Family]:
+) -> tuple[list[MetricTest], Family]:
     """Test everything testable; Holm over the declared tests and over all others separately."""
-    flips = [
-        flip if plan.testable else NOT_TESTED
-        for plan, flip in zip(
-            planned,
-            sign_flip_tests([plan.pairing for plan in planned], clusters, options),
-            strict=True,
-        )
+    flips = sign_flip_tests([plan.pairing for plan in planned], clusters, options)
+    tests = [
+        replace(plan, test=flip, fixed=fixed_conclusion(plan, trust))
+        if plan.testable
+        else replace(plan, fixed=fixed_conclusion(plan, trust))
+        for plan, flip in zip(planned, flips, strict=True)
     ]
-    adjusted: dict[int, float] = {}
     sizes = {}
     for primary in (True, False):
-        p_values = {
-            at: flip.p
-            for at, (plan, flip) in enumerate(zip(planned, flips, strict=True))
-            if flip.p is not None and plan.primary is primary
-        }
-        adjusted |= zip(p_values, holm(list(p_values.values())), strict=True)
+        members = [at for at, one in enumerate(tests) if one.primary is primary]
+        p_values = {at: p for at in members if (p := tests[at].test.p) is not None}
+        adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
         sizes[primary] = len(p_values)
-    tests = [
-        FamilyTest(
-            flip, adjusted.get(at), sizes[plan.primary], plan.primary, fixed_conclusion(plan, trust)
-        )
-        for at, (plan, flip) in enumerate(zip(planned, flips, strict=True))
-    ]
-    floors = [flip.floor for flip in flips if flip.floor is not None]
+        for at in members:
+            tests[at] = replace(tests[at], p_adjusted=adjusted.get(at), family=len(p_values))
+    floors = [one.test.floor for one in tests if one.test.floor is not None]
     family = Family(sum(sizes.values()), sizes[True], options.alpha, min(floors, default=None))
     return tests, family
 
 
-def fixed_conclusion(plan: PlannedTest, trust: Mapping[str, Trust]) -> Conclusion | None:
+def fixed_conclusion(plan: MetricTest, trust: Mapping[str, Trust]) -> Conclusion | None:
     """Return the conclusion where the design decides it, whatever a test says."""
     pairing, attribution = plan.pairing, plan.attribution
     layer = pairing.measure.facts.layer
@@ -221,7 +211,7 @@ def fixed_conclusion(plan: PlannedTest, trust: Mapping[str, Trust]) -> Conclusio
     if fixed is not None:
         # where it differs nevertheless, the data contradict themselves and prove nothing
         return Conclusion.NO_EVIDENCE if np.nan_to_num(pairing.deltas).any() else fixed
-    if trust.get(pairing.measure.name) in (Trust.NO_EVIDENCE, Trust.INVERTED):
+    if trust.get(pairing.measure.name) in NOT_TRUSTED:
         return Conclusion.NOT_TRUSTED
     return None
 
@@ -270,13 +260,10 @@ def units_of(deltas: Floats, clusters: Clusters | None) -> Floats:
 
 
 def difference(
-    pair: Pairing,
-    questions: Sequence[str],
-    clusters: Clusters | None,
-    tested: FamilyTest,
-    options: Options,
+    tested: MetricTest, questions: Sequence[str], clusters: Clusters | None, options: Options
 ) -> Difference:
     """Return one metric's change from left to right, with its interval, test and bounds."""
+    pair = tested.pairing
     measure, deltas, scored = pair.measure, pair.deltas, pair.scored
     values = deltas[scored]
     independent = units_of(deltas, clusters)

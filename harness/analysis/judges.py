@@ -35,7 +35,6 @@ from harness.analysis.study_table import (
     asked_mask,
     measures,
     names_where,
-    places,
 )
 from harness.analysis.suspects import CLAIMS
 from harness.analysis.trust import metric_trust
@@ -124,8 +123,8 @@ def judged_by_several(
         names=tuple(tables),
         agreements=agreements({judge: study.verdicts for judge, study in tables.items()}),
         compared=tuple(common.tables),
-        runs=tuple(run.name for run in one.runs) if one else (),
-        questions=tuple(question.id for question in one.questions) if one else (),
+        runs=one.scores.runs if one else (),
+        questions=one.scores.questions if one else (),
         metrics=common.metrics,
         of_runs=len(lead.runs),
         of_questions=len(lead.questions),
@@ -151,8 +150,8 @@ def common_part(tables: Mapping[str, StudyTable]) -> CommonPart:
     cannot score is no disagreement.
     """
     lead, *others = tables
-    ours = [run.name for run in tables[lead].runs]
-    having = {name: {run.name for run in tables[name].runs} & set(ours) for name in others}
+    ours = tables[lead].scores.runs
+    having = {name: set(tables[name].scores.runs) & set(ours) for name in others}
     taken = [lead, *(name for name in others if len(having[name]) >= FEWEST_RUNS)]
     runs = [run for run in ours if all(run in having[name] for name in taken[1:])]
     if len(taken) < 2 or len(runs) < FEWEST_RUNS:
@@ -174,7 +173,7 @@ def common_part(tables: Mapping[str, StudyTable]) -> CommonPart:
             ]
     free = [m.name for m in seen[lead].scores.metrics if m.name not in own[lead]]
     every = np.all(scored, axis=0) if scored else np.ones(len(seen[lead].questions), dtype=bool)
-    questions = names_where([question.id for question in seen[lead].questions], every)
+    questions = names_where(seen[lead].scores.questions, every)
     if not questions:
         return CommonPart({}, (), ())
     kept = [m.name for m in seen[lead].scores.metrics if m.name in {*metrics, *free}]
@@ -195,11 +194,9 @@ def part(
     """Return the study reduced to these runs, questions and metrics; None keeps all."""
     cube, right = study.scores, study.right
     names = [facts.name for facts in cube.metrics]
-    rows = places(cube.runs, runs, "run").tolist()
-    columns = places(
-        cube.questions, cube.questions if questions is None else questions, "question"
-    ).tolist()
-    layers = places(names, names if metrics is None else metrics, "metric").tolist()
+    rows = [cube.runs.index(run) for run in runs]
+    columns = [cube.questions.index(question) for question in questions or cube.questions]
+    layers = [at for at, name in enumerate(names) if metrics is None or name in metrics]
     cells, cell = np.ix_(rows, columns, layers), np.ix_(rows, columns)
     ids = {study.questions[at].id for at in columns}
     return StudyTable(
@@ -233,12 +230,11 @@ def part(
 
 def analyse_judge(study: StudyTable, common: CommonPart, options: Options) -> JudgeResults:
     """Analyse the common part as scored by one judge; its tests are one family."""
-    design = Design(study.runs)
-    baseline = options.baseline if options.baseline in [run.name for run in study.runs] else None
+    baseline = options.baseline if options.baseline in study.scores.runs else None
     compared = measures(study)
     trust = metric_trust(study, compared)
-    levels = {row.metric: row.verdict for row in trust}
-    pairs, _ = contrasts(study, design, compared, levels, replace(options, baseline=baseline))
+    view = replace(options, baseline=baseline)
+    pairs, _ = contrasts(study, Design(study.runs), compared, trust, view)
     return judge_results(study, pairs, trust, common, options)
 
 
@@ -250,7 +246,7 @@ def judge_results(
     options: Options,
 ) -> JudgeResults:
     """Return the contrasts, the trust, and the findings in view that rest on the judge."""
-    ranked = all(has_useful_labels(one) for one in common.tables.values())
+    ranked = all(map(has_useful_labels, common.tables.values()))
     findings = [
         *(finding for pair in pairs for finding in significant_differences(pair)),
         *(trust_finding(row) for row in trust if row.verdict is not Trust.TOO_FEW_GRADES),
@@ -384,7 +380,8 @@ def agreement(
         first=pair[0],
         second=pair[1],
         check=check,
-        labelled=(len(labels[0]), len(labels[1])),
+        first_labelled=len(labels[0]),
+        second_labelled=len(labels[1]),
         n=found.n,
         questions=len({one.question for one in labels[0] if one in labels[1]}),
         agreed=found.agreed,

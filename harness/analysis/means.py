@@ -21,13 +21,13 @@ from harness.analysis.statistics.intervals import (
     ENOUGH,
     NO_INTERVAL,
     Interval,
-    around,
     corrected_mean,
+    stretched_to,
     t_interval,
     tolerance,
 )
-from harness.analysis.study_table import Measure, RunFacts, StudyTable, asked_mask, names_where
-from harness.records import Floats, Layer, Response, Status
+from harness.analysis.study_table import Measure, StudyTable, asked_mask, names_where
+from harness.records import Floats, Layer, Status
 from harness.text import as_number
 
 JUDGES_ANSWERS = (Layer.GENERATION, Layer.OVERALL)
@@ -42,7 +42,7 @@ SHORTEST_SWEEP = 3
 
 def means(study: StudyTable) -> tuple[MetricMeans, ...]:
     """Return each metric's mean in each run, and over the questions that all runs have scored."""
-    were_asked, grades = asked_mask(study), human_grades(study)
+    were_asked, grades = asked_mask(study), graded_cells(study)
     cube, found = study.scores, []
     for k, facts in enumerate(cube.metrics):
         measure = cube.measure(k)
@@ -99,7 +99,7 @@ def mean_cell(
     )
 
 
-def human_grades(study: StudyTable) -> Floats | None:
+def graded_cells(study: StudyTable) -> Floats | None:
     """Return (runs, questions) of human grades, nan elsewhere; None where there are too few."""
     people = study.right.origins == "grade"
     return np.where(people, study.right.values, np.nan) if people.sum() >= ENOUGH else None
@@ -125,7 +125,7 @@ def mean_interval(values: Floats, binary: bool, bounded: bool, alpha: float = 0.
         # a share over repeats, or one value throughout, counts as that share of right answers
         right = float(values.sum())
         low, high = betaincinv(right + 0.5, n - right + 0.5, [alpha / 2, 1 - alpha / 2])
-        return around(float(values.mean()), Interval(float(low), float(high), "jeffreys"))
+        return stretched_to(float(values.mean()), Interval(float(low), float(high), "jeffreys"))
     if np.ptp(values) <= tolerance(values):
         return NO_INTERVAL
     low, high = t_interval(values, alpha)
@@ -158,23 +158,32 @@ def curve(
 ) -> Curve:
     """Return a sweep in number order, each metric over the questions that every run has scored."""
     runs = sorted(sweep, key=lambda at: sweep[at])
-    points = []
     common = {m.name: ~np.isnan(m.values[runs]).any(axis=0) for m in measures}
-    for at in runs:
-        points.append(
+    scores = {m.name: m.values[runs][:, common[m.name]] for m in measures}
+    return Curve(
+        factor,
+        tuple(
             CurvePoint(
-                sweep[at],
-                design.runs[at].name,
-                {m.name: mean_of(m.values[at][common[m.name]]) for m in measures},
-                {name: int(mask.sum()) for name, mask in common.items()},
+                value=sweep[at],
+                run=design.runs[at].name,
+                means={name: mean_of(values[row]) for name, values in scores.items()},
+                intervals={m.name: sweep_interval(m, scores[m.name], row) for m in measures},
+                scored={name: int(mask.sum()) for name, mask in common.items()},
             )
-        )
-    return Curve(factor, tuple(points))
+            for row, at in enumerate(runs)
+        ),
+    )
+
+
+def sweep_interval(measure: Measure, scores: Floats, row: int) -> Interval:
+    """Return the interval of one run's mean, by the rule that fits all runs of the sweep."""
+    binary = bool(np.isin(scores, (0.0, 1.0)).all())
+    return mean_interval(scores[row], binary, measure.facts.bounded)
 
 
 def outcomes(study: StudyTable) -> Outcomes:
     """Return the grid of right and wrong with its totals."""
-    names = [question.id for question in study.questions]
+    names = study.scores.questions
     right, were_asked = study.right, asked_mask(study)
     rows = []
     for i, run in enumerate(study.runs):
@@ -197,7 +206,7 @@ def outcomes(study: StudyTable) -> Outcomes:
     lowest = np.nan_to_num(right.values, nan=np.inf).min(axis=0, initial=np.inf)
     highest = np.nan_to_num(right.values, nan=-np.inf).max(axis=0, initial=-np.inf)
     return Outcomes(
-        questions=tuple(names),
+        questions=names,
         rows=tuple(rows),
         informative=names_where(names, known & (lowest < highest)),
         always_right=names_where(names, known & (lowest == 1)),
@@ -208,39 +217,28 @@ def outcomes(study: StudyTable) -> Outcomes:
 
 
 def summaries(study: StudyTable) -> tuple[RunSummary, ...]:
-    """Summarise each run, in the study's order."""
-    were_asked = asked_mask(study).sum(axis=1)
-    return tuple(
-        summary(
-            run,
-            int(count),
-            [
-                response
-                for question in study.questions
-                for response in study.responses.get((run.name, question.id), ())
-            ],
+    """Summarise each run from its answers, in the study's order."""
+    found = []
+    for run, count in zip(study.runs, asked_mask(study).sum(axis=1), strict=True):
+        responses = [response for _, response in study.answers(run.name)]
+        answered = [response for response in responses if response.response is not None]
+        found.append(
+            RunSummary(
+                name=run.name,
+                partial=run.partial,
+                part=run.part,
+                asked=int(count),
+                errors=len({r.question_id for r in responses if r.response is None}),
+                k_requested=largest(r.k_requested for r in answered),
+                k_returned=median([float(r.k_returned) for r in answered]),
+                corpus_size=largest(r.corpus_size for r in answered),
+                saturation=median(
+                    [r.k_returned / r.corpus_size for r in answered if r.corpus_size]
+                ),
+                notes=run.notes,
+            )
         )
-        for run, count in zip(study.runs, were_asked, strict=True)
-    )
-
-
-def summary(run: RunFacts, count: int, responses: list[Response]) -> RunSummary:
-    """Summarise one run from its answers."""
-    answered = [response for response in responses if response.response is not None]
-    shares = [r.k_returned / r.corpus_size for r in answered if r.corpus_size]
-    return RunSummary(
-        name=run.name,
-        variant=run.variant,
-        partial=run.partial,
-        part=run.part,
-        asked=count,
-        errors=len({r.question_id for r in responses if r.response is None}),
-        k_requested=largest(r.k_requested for r in answered),
-        k_returned=median([float(r.k_returned) for r in answered]),
-        corpus_size=largest(r.corpus_size for r in answered),
-        saturation=median(shares),
-        notes=run.notes,
-    )
+    return tuple(found)
 
 
 def largest(values: Iterable[int | None]) -> int | None:

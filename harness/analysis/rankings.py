@@ -6,7 +6,6 @@ gold serves every index, whatever its chunks.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,36 +14,24 @@ from harness.analysis.study_table import MetricFacts, StudyTable
 from harness.records import EvidencePlace, Label, Layer, Passage, Question, Response, Score, Status
 from harness.text import covers, document_name
 
-FIELDS = {
-    "gold_recall": "recall",
-    "gold_precision": "precision",
-    "gold_mrr": "reciprocal_rank",
-    "gold_ndcg": "ndcg",
-}
+MEASURES = {"gold_recall": "R", "gold_precision": "P", "gold_mrr": "RR", "gold_ndcg": "nDCG"}
+"""Metric -> the measure of `ir-measures` (trec_eval's) that it is.
 
-GOLD_METRICS = tuple(MetricFacts(name, Layer.RETRIEVAL) for name in FIELDS)
+- R: gold items found / gold items
+- P: ranks that hold gold / cutoff, even where fewer passages were retrieved; `gold_scores` divides
+  by the number retrieved
+- RR: 1 / rank of the first gold, 0 where there is none
+- nDCG: gain is the relevance itself, discount log2(rank + 1), ideal over all gold
+"""
+
+GOLD_METRICS = tuple(MetricFacts(name, Layer.RETRIEVAL) for name in MEASURES)
 """The metrics of `gold_scores`, over the whole retrieved list."""
-
-
-@dataclass(frozen=True, slots=True)
-class RankScores:
-    """One ranked list measured against the gold of its question."""
-
-    recall: float
-    """Gold items found / gold items."""
-    precision: float
-    """Ranks that hold gold / cutoff, even where fewer passages were retrieved; `gold_scores`
-    divides by the number retrieved."""
-    reciprocal_rank: float
-    """1 / rank of the first gold, 0 where there is none."""
-    ndcg: float
-    """Gain is the relevance itself, discount log2(rank + 1), ideal over all gold."""
 
 
 def rank_scores(
     ranked: Mapping[str, Sequence[str]], gold: Mapping[str, Mapping[str, int]], cutoff: int
-) -> dict[str, RankScores]:
-    """Compute the measures of `ir-measures` (those of trec_eval) for each question with gold.
+) -> dict[str, dict[str, float]]:
+    """Compute the `MEASURES` of each question with gold.
 
     Args:
         ranked: Question -> names in rank order; a repeated name counts once.
@@ -52,13 +39,12 @@ def rank_scores(
         cutoff: Number of ranks that count.
 
     Returns:
-        Question -> scores. A question without gold above 0 has none: it is NA, never 0.
+        Question -> metric -> score. A question without gold above 0 has none: it is NA, never 0.
 
-    >>> rank_scores({"q": ["A", "A", "A"]}, {"q": {"A": 1, "B": 1}}, 3)["q"].recall
+    >>> rank_scores({"q": ["A", "A", "A"]}, {"q": {"A": 1, "B": 1}}, 3)["q"]["gold_recall"]
     0.5
     """
     import ir_measures
-    from ir_measures import RR, P, R, nDCG
 
     asked = [name for name, items in gold.items() if any(grade > 0 for grade in items.values())]
     lists = {name: list(dict.fromkeys(ranked.get(name, ())))[:cutoff] for name in asked}
@@ -70,17 +56,12 @@ def rank_scores(
         for name in asked
         for rank, item in enumerate(lists[name])
     ]
-    measures = {
-        "recall": R @ cutoff,
-        "precision": P @ cutoff,
-        "reciprocal_rank": RR @ cutoff,
-        "ndcg": nDCG @ cutoff,
-    }
-    names = {str(measure): field for field, measure in measures.items()}
-    found: dict[str, dict[str, float]] = {name: dict.fromkeys(measures, 0.0) for name in asked}
-    for row in ir_measures.iter_calc(measures.values(), qrels, run) if run else ():
-        found[row.query_id][names[str(row.measure)]] = float(row.value)
-    return {name: RankScores(**scores) for name, scores in found.items()}
+    metrics = {f"{measure}@{cutoff}": metric for metric, measure in MEASURES.items()}
+    found = {name: dict.fromkeys(MEASURES, 0.0) for name in asked}
+    measures = map(ir_measures.parse_measure, metrics)
+    for row in ir_measures.iter_calc(measures, qrels, run) if run else ():
+        found[row.query_id][metrics[str(row.measure)]] = float(row.value)
+    return found
 
 
 def gold_scores(questions: Iterable[Question], responses: Iterable[Response]) -> list[Score]:
@@ -96,18 +77,16 @@ def gold_scores(questions: Iterable[Question], responses: Iterable[Response]) ->
     for at, response in enumerate(rows):
         if places[response.question_id] and response.response is not None:
             by_cutoff[response.k_requested or max(1, response.k_returned)].append(at)
-    found: dict[str, RankScores] = {}
+    found: dict[str, dict[str, float]] = {}
     for cutoff, members in by_cutoff.items():
         sought = {at: places[rows[at].question_id] for at in members}
         ranked = {str(at): as_gold(rows[at].passages, sought[at]) for at in members}
         gold = {str(at): {str(n): 1 for n in range(len(sought[at]))} for at in members}
-        found |= {
+        for key, scores in rank_scores(ranked, gold, cutoff).items():
             # divided by the ranks that hold a passage, or 1 where nothing was retrieved
-            at: replace(
-                one, precision=one.precision * cutoff / max(1, min(len(ranked[at]), cutoff))
-            )
-            for at, one in rank_scores(ranked, gold, cutoff).items()
-        }
+            held = max(1, min(len(ranked[key]), cutoff))
+            scores["gold_precision"] = scores["gold_precision"] * cutoff / held
+            found[key] = scores
     return [
         score
         for at, response in enumerate(rows)
@@ -115,15 +94,15 @@ def gold_scores(questions: Iterable[Question], responses: Iterable[Response]) ->
     ]
 
 
-def rows_of(response: Response, items: int, found: RankScores | None) -> Iterator[Score]:
+def rows_of(response: Response, items: int, found: Mapping[str, float] | None) -> Iterator[Score]:
     """Yield one response's scores, NA with the reason where there are none."""
     status = Status.OK
     if found is None:
         status = Status.NOT_ANSWERED if items else Status.NO_EVIDENCE
-    for facts in GOLD_METRICS:
-        value = None if found is None else getattr(found, FIELDS[facts.name])
+    for metric in MEASURES:
+        value = None if found is None else found[metric]
         yield Score(
-            response.question_id, response.repeat, facts.name, value, items or None, status, None
+            response.question_id, response.repeat, metric, value, items or None, status, None
         )
 
 
@@ -193,8 +172,8 @@ def gold_flags(study: StudyTable, run: str) -> dict[tuple[str, int], tuple[bool,
             any(holds(passage, place) for place in question.evidence)
             for passage in response.passages
         )
-        for question, response in answered_questions(study, run)
-        if question.evidence
+        for question, response in study.answers(run)
+        if question.evidence and response.response is not None
     }
 
 
@@ -206,16 +185,8 @@ def useful_flags(study: StudyTable, run: str) -> dict[tuple[str, int], tuple[boo
         if verdict.check == USEFUL and verdict.label is not None
     }
     found = {}
-    for question, response in answered_questions(study, run):
+    for question, response in study.answers(run):
         keys = [(question.id, response.repeat, at) for at in range(len(response.passages))]
         if keys and all(key in labels for key in keys):
             found[question.id, response.repeat] = tuple(labels[key] for key in keys)
     return found
-
-
-def answered_questions(study: StudyTable, run: str) -> Iterator[tuple[Question, Response]]:
-    """Yield every question that the run's system answered, with each answer."""
-    for question in study.questions:
-        for response in study.responses.get((run, question.id), ()):
-            if response.response is not None:
-                yield question, response

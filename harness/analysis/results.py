@@ -1,14 +1,16 @@
 """What analysis returns, as data: numbers and ids, never sentences.
 
-What is undefined is None, never zero. Every share and mean is accompanied by the number of
-questions it rests on.
+What is undefined is None, never zero. Every share and mean has the number of questions that it is
+computed from beside it.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 from harness.analysis.findings import Finding
+from harness.analysis.statistics.intervals import Interval
 from harness.analysis.statistics.sign_flip import McNemar
 from harness.records import Layer
 
@@ -36,6 +38,9 @@ class Conclusion(StrEnum):
     NOT_TESTED = "not_tested"
     """A metric in `UNTESTED` (seconds, number of passages returned): the difference is shown
     without a test, and is not part of the family."""
+
+
+BEYOND_CHANCE = (Conclusion.BETTER, Conclusion.WORSE, Conclusion.DIFFERENT)
 
 
 class PassageComparison(StrEnum):
@@ -207,7 +212,6 @@ class RunSummary:
     """What every table shows beside a run's name."""
 
     name: str
-    variant: str
     partial: bool
     part: tuple[int, int] | None
     asked: int
@@ -322,6 +326,10 @@ class Trust(StrEnum):
     TOO_FEW_GRADES = "too_few_grades"
 
 
+NOT_TRUSTED = (Trust.NO_EVIDENCE, Trust.INVERTED)
+"""Of a metric that cannot tell right answers from wrong ones, with enough grades to say so."""
+
+
 @dataclass(frozen=True, slots=True)
 class MetricTrust:
     """A metric against right and wrong, over all runs."""
@@ -388,12 +396,9 @@ class Suspect:
     """The claim, the id of the passage labelled useful or not, or the facts in no claim."""
 
 
-@dataclass(frozen=True, slots=True)
-class MissingRun:
-    """A run that has not been collected, and the words to collect it."""
-
-    words: tuple[str, ...]
-    """Override words, each ready for a shell: ("variant=ctx_k4", "prompt=strict")."""
+MissingRun = tuple[str, ...]
+"""A run that has not been collected: the override words that collect it, each ready for a shell,
+such as ("variant=ctx_k4", "prompt=strict"). Empty where no words would give that run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -404,7 +409,7 @@ class Confounded:
     right: str
     changes: tuple[Change, ...]
     between: tuple[str, ...]
-    """Existing runs on the shortest path from left to right, one factor a step."""
+    """Existing runs on the shortest path from left to right, one factor per step."""
     missing: tuple[MissingRun, ...]
     """Runs still missing on that path; empty where the existing runs separate the factors."""
 
@@ -417,6 +422,8 @@ class CurvePoint:
     run: str
     means: Mapping[str, float | None]
     """Metric -> mean over the questions that every run of the sweep has scored."""
+    intervals: Mapping[str, Interval]
+    """Metric -> 95 % interval of that mean."""
     scored: Mapping[str, int]
 
 
@@ -474,8 +481,9 @@ class CheckAgreement:
     first: str
     second: str
     check: str
-    labelled: tuple[int, int]
-    """Labels that each judge gave on the answers that both judged."""
+    first_labelled: int
+    """Labels that the first judge gave on the answers that both judged."""
+    second_labelled: int
     n: int
     """Labels that can be matched: of the same check, on the same item of the same answer. Claims
     are matched by their text, because two judges may split a text differently."""
@@ -494,6 +502,11 @@ class CheckAgreement:
     label. Or why it is not informative: `one_constant`, as kappa is then always 0."""
     lacking: str | None = None
     """The judge that gave no label, if any."""
+
+    @property
+    def share(self) -> float | None:
+        """Labels that agree, out of n; None where n is 0."""
+        return self.agreed / self.n if self.n else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -554,7 +567,7 @@ class Judges:
     """Findings of the report that rest on no judge: the same under each, and not compared."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Analysis:
     """Everything a report says."""
 
@@ -587,3 +600,23 @@ class Analysis:
     independent."""
     judges: Judges | None = None
     """What other judges say about the same answers; None with a single judge."""
+
+    @cached_property
+    def costs(self) -> frozenset[str]:
+        """Metrics of time and tokens."""
+        return frozenset(m.metric for m in self.means if m.layer is Layer.COST)
+
+    @cached_property
+    def unbounded(self) -> frozenset[str]:
+        """Metrics that do not lie in [0, 1]."""
+        return frozenset(m.metric for m in self.means if not m.bounded)
+
+    @cached_property
+    def doubted(self) -> frozenset[str]:
+        """Metrics that cannot tell right answers from wrong ones here."""
+        return frozenset(row.metric for row in self.trust if row.verdict in NOT_TRUSTED)
+
+    @cached_property
+    def unscored(self) -> frozenset[str]:
+        """Metrics that are NA in every run."""
+        return frozenset(m.metric for m in self.means if not any(c.scored for c in m.cells))

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from harness.analysis.changes import ABSENT, Design, Pair, descending, reverse
 from harness.analysis.contrasts import (
-    FamilyTest,
+    MetricTest,
     Pairing,
     cluster_numbers,
     difference,
@@ -112,17 +112,17 @@ def missing_run(
     back = [(change, change.left) for change in found if change.factor not in changed]
     ways = [way for way in ((left, forward), (right, back)) if way[0].passages_from is None]
     if not ways:
-        return MissingRun(())
+        return ()
     base, settings = min(ways, key=lambda way: (len(way[1]), len(way[0].inactive)))
     if any(value == ABSENT for _, value in settings):
-        return MissingRun(())
-    words = {key_of(word): word for word in base.overrides}
+        return ()
+    words = {override_name(word): word for word in base.overrides}
     for change, value in settings:
         key = override_key(base, change)
-        words[key] = f"{key}={written(value)}"
+        words[key] = f"{key}={override_value(value)}"
     if any(run.variant == base.variant and same(run.overrides, words.values()) for run in runs):
-        return MissingRun(())
-    return MissingRun(tuple(shlex.quote(w) for w in (f"variant={base.variant}", *words.values())))
+        return ()
+    return tuple(shlex.quote(w) for w in (f"variant={base.variant}", *words.values()))
 
 
 def same(left: Iterable[str], right: Iterable[str]) -> bool:
@@ -138,21 +138,21 @@ def override_key(base: RunFacts, change: Change) -> str:
     return f"variant.{change.factor}"
 
 
-def key_of(word: str) -> str:
+def override_name(word: str) -> str:
     """Return what an override word sets."""
     return word.partition("=")[0].lstrip("+~")
 
 
-def written(value: object) -> str:
+def override_value(value: object) -> str:
     """Write a value as Hydra's override grammar reads it back.
 
-    >>> [written(v) for v in (4, None, True, "strict", "4", "a b", ["x", 1])]
+    >>> [override_value(v) for v in (4, None, True, "strict", "4", "a b", ["x", 1])]
     ['4', 'null', 'true', 'strict', '"4"', '"a b"', '[x,1]']
     """
     if isinstance(value, list | tuple):
-        return "[" + ",".join(written(item) for item in value) + "]"
+        return "[" + ",".join(override_value(item) for item in value) + "]"
     if isinstance(value, Mapping):
-        return "{" + ",".join(f"{key}:{written(item)}" for key, item in value.items()) + "}"
+        return "{" + ",".join(f"{key}:{override_value(item)}" for key, item in value.items()) + "}"
     if value is None or isinstance(value, bool | int | float):
         return json.dumps(value)
     text = str(value)
@@ -168,7 +168,7 @@ def counterfactuals(design: Design, measures: Sequence[Measure]) -> tuple[Counte
     """
     found = []
     for left, right in design.changes:
-        if parts(design.factors[left, right]) != {True, False}:
+        if acts_on(design.factors[left, right]) != {True, False}:
             continue
         one, other = design.runs[left], design.runs[right]
         if one.passages_from is not None or other.passages_from is not None:
@@ -190,10 +190,10 @@ def counterfactuals(design: Design, measures: Sequence[Measure]) -> tuple[Counte
     return tuple(found)
 
 
-def parts(factors: Iterable[str]) -> set[bool]:
+def acts_on(factors: Iterable[str]) -> set[bool]:
     """Return the parts that these factors act on: True is generation, False is retrieval.
 
-    >>> parts(["prompt", "chat.model"]), parts(["top_k"])
+    >>> acts_on(["prompt", "chat.model"]), acts_on(["top_k"])
     ({True}, {False})
     """
     return {acts_after_retrieval(factor) for factor in factors}
@@ -213,7 +213,7 @@ def crossing(design: Design, generator: int, passages: int) -> int | None:
     for at in range(len(design.runs)):
         retrieved = design.factors.get((at, passages), frozenset())
         generated = design.factors.get((at, generator), frozenset())
-        if parts(retrieved) == {True} and parts(generated) == {False}:
+        if acts_on(retrieved) == {True} and acts_on(generated) == {False}:
             return at
     return None
 
@@ -229,9 +229,9 @@ def same_generator(run: RunFacts, other: RunFacts) -> bool:
 
 def crossed_run(generator: RunFacts, passages: RunFacts) -> MissingRun:
     """Return the words that run one side's generator on the other side's passages."""
-    kept = [word for word in generator.overrides if key_of(word) != PASSAGES_FROM]
+    kept = [word for word in generator.overrides if override_name(word) != PASSAGES_FROM]
     words = (f"variant={generator.variant}", *kept, f"{PASSAGES_FROM}={passages.name}")
-    return MissingRun(tuple(shlex.quote(word) for word in words))
+    return tuple(shlex.quote(word) for word in words)
 
 
 def splits(corners: Sequence[int | None], measures: Sequence[Measure]) -> tuple[Split, ...]:
@@ -372,15 +372,13 @@ def interactions(
         for measure in measures
     ]
     clusters = cluster_numbers(study, options)
-    names = [question.id for question in study.questions]
     tests = sign_flip_tests(pairings, clusters, options)
+    runs, questions = study.scores.runs, study.scores.questions
+    no_evidence = Conclusion.NO_EVIDENCE
     rows = [
-        difference(
-            pair, names, clusters, FamilyTest(test, None, 1, False, Conclusion.NO_EVIDENCE), options
-        )
+        difference(MetricTest(pair, test=test, fixed=no_evidence), questions, clusters, options)
         for pair, test in zip(pairings, tests, strict=True)
     ]
-    runs = [run.name for run in study.runs]
     step = len(measures)
     return tuple(
         Interaction(

@@ -2,8 +2,9 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -182,52 +183,49 @@ class StudyTable:
     verdicts: Mapping[str, tuple[Verdict, ...]] = field(default_factory=dict)
     """Run -> one judge's verdicts; may be empty, and what needs them is then left out."""
 
-
-@dataclass(frozen=True, slots=True)
-class StudyRows:
-    """The rows that a study's table is joined from."""
-
-    runs: Sequence[RunFacts]
-    """In the study's order."""
-
-    questions: Sequence[Question]
-    """Those of the test set."""
-
-    metrics: Sequence[MetricFacts]
-    """Those that `scores` may name."""
-
-    scores: Mapping[str, Iterable[Score]]
-    """Run -> its rows, of one judge and of none."""
-
-    responses: Mapping[str, Iterable[Response]]
-    """Run -> its rows."""
-
-    grades: Mapping[tuple[str, str, int], int | None] = field(default_factory=dict)
-    """(run, question id, repeat) -> 1 right, 0 wrong, by a person; None where a person could not
-    decide, which leaves the answer ungraded whatever `answer_match` says."""
-
-    verdicts: Mapping[str, Iterable[Verdict]] = field(default_factory=dict)
-    """Run -> its rows, of one judge."""
+    def answers(self, run: str) -> Iterator[tuple[Question, Response]]:
+        """Yield each question that a run was asked with its responses, failures among them."""
+        for question in self.questions:
+            for response in self.responses.get((run, question.id), ()):
+                yield question, response
 
 
-def study_table(rows: StudyRows) -> StudyTable:
+def study_table(
+    runs: Sequence[RunFacts],
+    questions: Sequence[Question],
+    metrics: Sequence[MetricFacts],
+    scores: Mapping[str, Iterable[Score]],
+    responses: Mapping[str, Iterable[Response]],
+    grades: Mapping[tuple[str, str, int], int | None] = MappingProxyType({}),
+    verdicts: Mapping[str, Iterable[Verdict]] = MappingProxyType({}),
+) -> StudyTable:
     """Join everything a report rests on.
+
+    Args:
+        runs: In the study's order.
+        questions: Those of the test set.
+        metrics: Those that `scores` may name.
+        scores: Run -> its rows, of one judge and of none.
+        responses: Run -> its rows.
+        grades: (run, question id, repeat) -> 1 right, 0 wrong, by a person; None where a person
+            could not decide, which leaves the answer ungraded whatever `answer_match` says.
+        verdicts: Run -> its rows, of one judge.
 
     Raises:
         ValueError: A row occurs twice, or names an unknown run, question or metric.
     """
-    runs = unique("run", [run.name for run in rows.runs])
-    questions = tuple(sorted(rows.questions, key=lambda question: natural(question.id)))
-    ids = unique("question", [question.id for question in questions])
-    scores: dict[str, list[Score]] = {run: list(own) for run, own in rows.scores.items()}
-    responses = responses_by_cell(runs, ids, rows.responses)
+    names = unique("run", [run.name for run in runs])
+    ordered = tuple(sorted(questions, key=lambda question: natural(question.id)))
+    ids = unique("question", [question.id for question in ordered])
+    rows: dict[str, list[Score]] = {run: list(own) for run, own in scores.items()}
+    cells = responses_by_cell(names, ids, responses)
     return StudyTable(
-        runs=tuple(rows.runs),
-        questions=questions,
-        scores=score_cube(runs, ids, rows.metrics, scores),
-        right=right_wrong(runs, ids, responses, scores, rows.grades),
-        responses=responses,
-        verdicts={run: tuple(own) for run, own in rows.verdicts.items()},
+        runs=tuple(runs),
+        questions=ordered,
+        scores=score_cube(names, ids, metrics, rows),
+        right=right_wrong(names, ids, cells, rows, grades),
+        responses=cells,
+        verdicts={run: tuple(own) for run, own in verdicts.items()},
     )
 
 

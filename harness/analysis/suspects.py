@@ -31,10 +31,9 @@ def suspects(study: StudyTable) -> tuple[Suspect, ...]:
         rows: dict[tuple[str, int], list[Verdict]] = defaultdict(list)
         for verdict in study.verdicts.get(run.name, ()):
             rows[verdict.question_id, verdict.repeat].append(verdict)
-        for question in study.questions:
-            for response in study.responses.get((run.name, question.id), ()):
-                verdicts = rows.get((question.id, response.repeat), [])
-                found += of_response(run.name, response, verdicts) if verdicts else ()
+        for question, response in study.answers(run.name):
+            verdicts = rows.get((question.id, response.repeat), [])
+            found += of_response(run.name, response, verdicts)
     return tuple(found)
 
 
@@ -85,7 +84,7 @@ def disagreeing(judged: Sequence[Verdict], claims: Texts) -> Iterator[tuple[Verd
         place = earlier[row.check, row.against]
         pairs = bigrams(claims[row.item])
         if any(
-            other.label != row.label and overlap(pairs, bigrams(claims[other.item])) >= ALIKE
+            other.label != row.label and jaccard(pairs, bigrams(claims[other.item])) >= ALIKE
             for other in place
         ):
             yield row, "duplicates_disagree"
@@ -105,7 +104,7 @@ def bigrams(claim: str) -> frozenset[str]:
     return ngrams(claim_key(claim), 2)
 
 
-def overlap(one: frozenset[str], other: frozenset[str]) -> float:
+def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
     """Return the share of pairs that both texts have."""
     return len(one & other) / len(one | other) if one | other else 0.0
 

@@ -10,8 +10,8 @@ from harness.analysis.statistics.concordance import (
     GradedScores,
     auc_interval,
     concordance,
-    correlate,
     counted_below,
+    pearson,
 )
 from harness.analysis.study_table import ANSWER_MATCH, RIGHT, Measure, StudyTable
 from harness.records import Floats, Layer
@@ -57,7 +57,8 @@ def trust_of(measure: Measure, right: Floats, origin: str) -> MetricTrust:
     low, high = auc_interval(found)
     values = measure.values[scored]
     means = [float(values[kind].mean()) if kind.any() else None for kind in (is_right, ~is_right)]
-    linear = correlate(values, is_right.astype(float))
+    linear = pearson(values, is_right.astype(float))
+    undefined = "no_scores" if values.size < 2 else "constant"
     return MetricTrust(
         metric=measure.name,
         verdict=trust_level(cells, low, high),
@@ -71,14 +72,14 @@ def trust_of(measure: Measure, right: Floats, origin: str) -> MetricTrust:
         auc=found.auc,
         low=low,
         high=high,
-        auc_within=share(concordant_within, pairs_within),
-        auc_between=share(found.concordant - concordant_within, found.pairs - pairs_within),
+        auc_within=ratio(concordant_within, pairs_within),
+        auc_between=ratio(found.concordant - concordant_within, found.pairs - pairs_within),
         pairs_within=pairs_within,
         pairs_between=found.pairs - pairs_within,
         questions=np.unique(questions).size,
         graded_by=origin,
-        correlation=linear.value,
-        undefined=linear.undefined,
+        correlation=linear,
+        undefined=undefined if linear is None else None,
     )
 
 
@@ -93,6 +94,6 @@ def trust_level(cells: GradedScores, low: float | None, high: float | None) -> T
     return Trust.INVERTED if high < 0.5 else Trust.NO_EVIDENCE
 
 
-def share(part: float, whole: int) -> float | None:
+def ratio(part: float, whole: int) -> float | None:
     """Return the share; None where the whole is 0."""
     return part / whole if whole else None

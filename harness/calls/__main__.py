@@ -30,10 +30,10 @@ DAY = 86_400.0
 
 def main() -> None:
     """Show the call cache of a root, prune it, or record a study from it."""
-    light(__doc__ or "", SETTINGS, run)
+    light(__doc__ or "", SETTINGS, manage_cache)
 
 
-def run(given: dict[str, Any]) -> None:
+def manage_cache(given: dict[str, Any]) -> None:
     """Record or delete calls as the settings say, then print the size of the cache."""
     from harness.config.paths import shown_path, user_path
     from harness.errors import ConfigError

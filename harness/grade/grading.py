@@ -31,6 +31,7 @@ from harness.questions import (
 from harness.questions.grades import G
 from harness.records import Grade
 from harness.render.notation import one_line
+from harness.text import shortened
 
 if TYPE_CHECKING:
     from harness.grade.desk import Desk
@@ -124,13 +125,11 @@ def read_grades(session: GradingSession, file: Path) -> None:
     """Add the grades of a table to the test set's grades."""
     if not file.is_file():
         raise InputError(f"{file}: no such file; read= takes a .csv")
-    if file.suffix == ".json":
+    if file.suffix != ".csv":
         raise InputError(
             f"{file}: read= takes a .csv; write the template with write=grades.csv and fill in "
-            "its column 'grade'"
+            "its column 'grade'; merge= takes a grades.jsonl"
         )
-    if file.suffix != ".csv":
-        raise InputError(f"{file}: read= takes a .csv; merge= takes a grades.jsonl")
     grades = read_table(file, session.grades.read(), session.grader)
     warn_of_model_grades(session, grades)
     session.current_grades(grades)  # warns of outdated grades
@@ -179,7 +178,7 @@ def print_agreement(session: GradingSession, grades: list[Any]) -> None:
     for (about, grader), grade in latest_grades(grades).items():
         by_grader.setdefault(grader, {})[about] = grade.grade
     for first, second in combinations(by_grader, 2):
-        print(agreement(first, second, kappa(by_grader[first], by_grader[second])))
+        print(agreement_sentence(first, second, kappa(by_grader[first], by_grader[second])))
     found = disputes(grades)
     for about in found:
         opinions = [
@@ -192,7 +191,7 @@ def print_agreement(session: GradingSession, grades: list[Any]) -> None:
         print(f"next: {session.command('second_look=true')}")
 
 
-def agreement(first: str, second: str, found: Kappa[Subject]) -> str:
+def agreement_sentence(first: str, second: str, found: Kappa) -> str:
     """Say how far two graders agree, and how far chance alone would make them agree."""
     one, other = one_line(first), one_line(second)
     if found.right is None or found.expected is None:
@@ -214,4 +213,4 @@ def beginning(session: GradingSession, about: Subject) -> str:
     """Return the beginning of an answer or caption, if one of the runs has it."""
     given = session.answers.get(about) or session.captions.get(about)
     text = one_line(given.text) if given else "(none of these runs has this text)"
-    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
+    return shortened(text, LONGEST)

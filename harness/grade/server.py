@@ -33,6 +33,7 @@ from harness.errors import ConfigError
 from harness.grade.desk import Desk
 from harness.render import LANGUAGES
 from harness.render.notation import plain
+from harness.render.vocabulary import language_tag
 
 if TYPE_CHECKING:
     import uvicorn
@@ -57,10 +58,9 @@ HEADERS = {
 ADDRESS = "127.0.0.1"
 GRADES = (1, 0, None)
 LONGEST_NOTE = 20_000
-TAGS = {"en": "en", "ja": "ja", "zh_hant": "zh-Hant", "zh_hans": "zh-Hans"}
-"""Language tags for the browser, so that it chooses the right glyphs."""
 
 Endpoint = Callable[[Request], Awaitable[Response]]
+Action = Callable[[Desk[Any], Mapping[str, Any]], None]
 
 
 def listening(port: int) -> socket.socket:
@@ -125,14 +125,14 @@ def page(kinds: Sequence[str], kind: str, language: str, study_language: str) ->
     return template.render(
         kinds=kinds,
         kind=kind,
-        words=words(name),
-        language=TAGS[name],
-        study_language=TAGS.get(study_language, ""),
+        words=page_words(name),
+        language=language_tag(name),
+        study_language=language_tag(study_language),
     )
 
 
 @cache
-def words(language: str) -> Any:
+def page_words(language: str) -> Any:
     """Return the page's words in one language."""
     import yaml  # type: ignore[import-untyped, unused-ignore]
 
@@ -150,17 +150,19 @@ def app(desks: Mapping[str, Desk[Any]], site: Mapping[str, Response]) -> Starlet
     All of it runs in one thread, as the desks and pdfium need.
     """
     routes = [Route(path, file, methods=["GET"]) for path, file in site.items()]
+    acts: dict[str, Action] = {
+        "grade": grade_item,
+        "skip": lambda desk, body: desk.queue.skip(subject_of_ticket(desk, body)),
+        "undo": lambda desk, body: desk.queue.undo(),
+    }
     for kind, desk in desks.items():
         routes += [
             Route(f"/{kind}/now", act_endpoint(desk, lambda desk, body: None)),
-            Route(f"/{kind}/grade", act_endpoint(desk, grade_item), methods=["POST"]),
-            Route(f"/{kind}/skip", act_endpoint(desk, skip_item), methods=["POST"]),
-            Route(
-                f"/{kind}/undo",
-                act_endpoint(desk, lambda desk, body: desk.queue.undo()),
-                methods=["POST"],
-            ),
             Route(f"/{kind}/picture/{{name}}.png", picture_endpoint(desk)),
+            *(
+                Route(f"/{kind}/{name}", act_endpoint(desk, act), methods=["POST"])
+                for name, act in acts.items()
+            ),
         ]
     return Starlette(routes=routes)
 
@@ -177,7 +179,7 @@ def picture_endpoint(desk: Desk[Any]) -> Endpoint:
     return endpoint
 
 
-def act_endpoint(desk: Desk[Any], act: Callable[[Desk[Any], Mapping[str, Any]], None]) -> Endpoint:
+def act_endpoint(desk: Desk[Any], act: Action) -> Endpoint:
     """Return an endpoint that acts on the desk, then sends what is to be graded now."""
 
     async def endpoint(request: Request) -> Response:
@@ -210,11 +212,6 @@ def grade_item(desk: Desk[Any], body: Mapping[str, Any]) -> None:
     desk.queue.grade(
         subject_of_ticket(desk, body), value, plain(note).strip() or None if note else None
     )
-
-
-def skip_item(desk: Desk[Any], body: Mapping[str, Any]) -> None:
-    """Put the item that the page shows behind the others."""
-    desk.queue.skip(subject_of_ticket(desk, body))
 
 
 def subject_of_ticket(desk: Desk[Any], body: Mapping[str, Any]) -> tuple[str, str]:

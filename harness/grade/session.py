@@ -15,6 +15,8 @@ from harness.questions import (
     CaptionGrade,
     Gradebook,
     Subject,
+    answer_grades,
+    caption_grades,
     current_grades,
     question_sha256,
     read_testset,
@@ -113,8 +115,8 @@ def open_session(settings: GradeSettings, how: Composition) -> GradingSession:
         runs=runs,
         answers=answers_of(runs, settings.questions, settings.limit),
         captions=captions_of(runs),
-        grades=Gradebook(folder / "grades.jsonl", Grade),
-        caption_grades=Gradebook(folder / "caption_grades.jsonl", CaptionGrade),
+        grades=answer_grades(folder),
+        caption_grades=caption_grades(folder),
     )
 
 

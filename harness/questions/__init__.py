@@ -4,6 +4,8 @@ from harness.questions.grades import (
     CaptionGrade,
     Gradebook,
     Subject,
+    answer_grades,
+    caption_grades,
     current_grades,
     disputes,
     grade_by_text,

@@ -247,6 +247,16 @@ class Gradebook(Generic[G]):
             yield
 
 
+def answer_grades(folder: Path) -> Gradebook[Grade]:
+    """Return the grades of answers of the test set in a folder."""
+    return Gradebook(folder / "grades.jsonl", Grade)
+
+
+def caption_grades(folder: Path) -> Gradebook[CaptionGrade]:
+    """Return the grades of captions of the test set in a folder."""
+    return Gradebook(folder / "caption_grades.jsonl", CaptionGrade)
+
+
 def json_line(grade: G) -> bytes:
     """Return a grade as a line of the file; only the grade itself is written as `null`."""
     row = {k: v for k, v in asdict(grade).items() if v is not None or k == "grade"}

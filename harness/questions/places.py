@@ -10,12 +10,15 @@ from collections.abc import Collection, Iterable, Mapping
 from harness.errors import InputError, unknown
 from harness.questions.testset import TestSet
 from harness.records import EvidencePlace
-from harness.text import compact, covers, document_name, holds_number
+from harness.text import compact, covers, document_name, holds_number, shortened
 
 log = logging.getLogger(__name__)
 
 LONGEST = 40
 """Characters of a quote that an error shows."""
+
+MARK = "…"
+"""At the end of a quote that is cut."""
 
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
@@ -69,7 +72,7 @@ def check_places(testset: TestSet, pages: Pages, figures: Collection[str] | None
             if wrong := fault(place, name, read[name], figures):
                 faults.append(f"evidence of '{question.id}': {wrong}")
             elif not is_verbatim(quote := place.quote or "", read[name][place.page]):
-                loose.append(f"'{question.id}' \"{beginning(quote)}\"")
+                loose.append(f"'{question.id}' \"{shortened(quote, LONGEST, MARK)}\"")
     if faults:
         more = f" (and {len(faults) - 1} more)" if faults[1:] else ""
         raise InputError(f"{testset.path}: {faults[0]}{more}")
@@ -103,7 +106,7 @@ def fault(
     if not covers(page, quote):
         others = [str(n) for n, text in pages.items() if covers(text, quote)]
         instead = f"; page {', '.join(others)} has it" if others else ""
-        return f'{lacks} "{beginning(quote)}"{instead}'
+        return f'{lacks} "{shortened(quote, LONGEST, MARK)}"{instead}'
     numbers = [] if is_verbatim(quote, page) else NUMBER.findall(quote)
     absent = (number for number in numbers if not holds_number(page, number))
     return next((f"{lacks} {number}, which is in the quote" for number in absent), "")
@@ -112,8 +115,3 @@ def fault(
 def is_verbatim(quote: str, page: str) -> bool:
     """Say whether a page contains a quote literally, but for white space, width and case."""
     return compact(quote) in compact(page)
-
-
-def beginning(quote: str) -> str:
-    """Return the beginning of a quote, as an error shows it."""
-    return quote if len(quote) <= LONGEST else quote[: LONGEST - 1] + "…"

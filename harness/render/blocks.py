@@ -1,7 +1,7 @@
 """What a report is made of: sections of plain text and tables, for every form of output.
 
-No text here is escaped, wrapped or coloured; whoever prints a block sees to that. What one form
-of output cannot show (a link, a fold, a plot) it leaves out, and the text still reads well.
+No text here is escaped, wrapped or coloured: each form of output does that. What it cannot show
+(a link, a fold, a plot) it leaves out, and the text still reads well.
 """
 
 from collections.abc import Iterable, Sequence
@@ -91,7 +91,7 @@ class Heading:
     """What those blocks are about."""
     fold: Fold = Fold.NEVER
     note: str = ""
-    """What a folded part comes to, in a few characters."""
+    """A summary of a folded part in a few characters."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from enum import Enum
-from operator import attrgetter
 
 from harness.analysis import Finding
 from harness.analysis.findings import json_number, value_text
@@ -19,6 +18,7 @@ from harness.analysis.results import (
     MetricTrust,
     PassageChange,
     Split,
+    Suspect,
 )
 from harness.records import Status
 from harness.render.notation import plain
@@ -48,6 +48,7 @@ def csv_tables(analysis: Analysis, language: str = "en") -> dict[str, str]:
         "interactions": (INTERACTIONS, interactions(analysis)),
         "counterfactuals": (COUNTERFACTUALS, counterfactuals(analysis)),
         "findings": (FINDINGS, findings(analysis, language)),
+        "suspects": (SUSPECTS, (cells(SUSPECTS, found) for found in analysis.suspects)),
     }
     return {f"{name}.csv": csv_text(columns, rows) for name, (columns, rows) in tables.items()}
 
@@ -74,10 +75,7 @@ def csv_text(columns: Sequence[str], rows: Iterable[Cells]) -> str:
 
 
 def value_of(value: object) -> object:
-    """Return what a cell holds: numbers as they are, lists and tables as JSON text.
-
-    In a list a missing run is the words that collect it.
-    """
+    """Return what a cell holds: numbers as they are, lists and tables as JSON text."""
     if isinstance(value, float):
         return json_number(value)
     if value is None or isinstance(value, bool | int):
@@ -85,7 +83,7 @@ def value_of(value: object) -> object:
     if isinstance(value, str | Enum):
         text = plain(value if isinstance(value, str) else str(value.value))
         return f"'{text}" if text.startswith(FORMULA) else text
-    return json.dumps(value, ensure_ascii=False, default=attrgetter("words"))
+    return json.dumps(value, ensure_ascii=False)
 
 
 def names(result: type, *without: str) -> tuple[str, ...]:
@@ -103,7 +101,7 @@ def cells(columns: Sequence[str], *results: object, **values: object) -> Cells:
     }
 
 
-def sides(change: Change, prefix: str = "") -> dict[str, object]:
+def side_values(change: Change, prefix: str = "") -> dict[str, object]:
     """Return a factor's values by column, a number as a number."""
     return {
         f"{prefix}{side}_value": value
@@ -117,7 +115,7 @@ RIGHT_WRONG = ("run", "question", "right", "status", "graded_by")
 
 
 def right_wrong(analysis: Analysis) -> Iterator[Cells]:
-    """Yield a row a run and question."""
+    """Yield one row per run and question."""
     for run, question, right, origin in answers_of(analysis.outcomes):
         status = "unknown" if right is None else "ok"
         if right is not None and origin == "error":
@@ -129,7 +127,7 @@ MEANS = ("run", "metric", "layer", "status", *names(MeanCell, "run"), "common_qu
 
 
 def means(analysis: Analysis) -> Iterator[Cells]:
-    """Yield a row a metric and run; the status of a mean that is NA is its commonest reason."""
+    """Yield one row per metric and run; the status of a mean that is NA is its commonest reason."""
     for metric in analysis.means:
         for found in metric.cells:
             commonest = max(found.statuses, key=lambda s: found.statuses[s], default=None)
@@ -144,6 +142,7 @@ def means(analysis: Analysis) -> Iterator[Cells]:
 
 
 TRUST = names(MetricTrust)
+SUSPECTS = names(Suspect)
 
 CONTRASTS = (
     *("factor", "left_value", "right_value", "left", "right", "attribution"),
@@ -154,7 +153,7 @@ CONTRASTS = (
 
 
 def contrasts(analysis: Analysis) -> Iterator[Cells]:
-    """Yield a row a contrast and metric; the status says why a difference is NA."""
+    """Yield one row per contrast and metric; the status says why a difference is NA."""
     for contrast in analysis.contrasts:
         for difference in contrast.differences:
             test = difference.mcnemar
@@ -163,7 +162,7 @@ def contrasts(analysis: Analysis) -> Iterator[Cells]:
                 contrast,
                 contrast.passages,
                 difference,
-                **sides(contrast.change),
+                **side_values(contrast.change),
                 status=difference.verdict if difference.mean is None else "ok",
                 mcnemar_p=test and test.p,
                 mcnemar_floor=test and test.floor,
@@ -175,13 +174,13 @@ CONFOUNDED = ("left", "right", "factors", "changes", "separated", "between", "mi
 
 
 def confounded(analysis: Analysis) -> Iterator[Cells]:
-    """Yield a row a pair of runs that differ in several factors."""
+    """Yield one row per pair of runs that differ in several factors."""
     for pair in analysis.confounded:
         yield cells(
             CONFOUNDED,
             pair,
             factors=[change.factor for change in pair.changes],
-            changes={change.factor: [*sides(change).values()] for change in pair.changes},
+            changes={change.factor: [*side_values(change).values()] for change in pair.changes},
             separated=not pair.missing,
         )
 
@@ -190,7 +189,7 @@ CURVES = ("factor", "value", "run", "metric", "mean", "status", "questions")
 
 
 def curves(analysis: Analysis) -> Iterator[Cells]:
-    """Yield a row a run and metric of each sweep, over the questions that all its runs scored."""
+    """Yield one row per run and metric of a sweep, over the questions that all its runs scored."""
     for curve in analysis.curves:
         for point in curve.points:
             for metric, mean in point.means.items():
@@ -207,13 +206,13 @@ INTERACTIONS = (
 
 
 def interactions(analysis: Analysis) -> Iterator[Cells]:
-    """Yield a row a square of runs and metric; one that lacks a run has one row, and no metric."""
+    """Yield one row per square and metric; a square that lacks a run has one row, and no metric."""
     for square in analysis.interactions:
         of_square = {
             "first": square.first.factor,
-            **sides(square.first, "first_"),
+            **side_values(square.first, "first_"),
             "second": square.second.factor,
-            **sides(square.second, "second_"),
+            **side_values(square.second, "second_"),
         }
         if not square.differences:
             yield cells(INTERACTIONS, square, status="missing_run", **of_square)
@@ -229,7 +228,7 @@ COUNTERFACTUALS = (
 
 
 def counterfactuals(analysis: Analysis) -> Iterator[Cells]:
-    """Yield a row a pair and metric; a pair that lacks a run has one row, and no metric.
+    """Yield one row per pair and metric; a pair that lacks a run has one row, and no metric.
 
     `left_on_right` is the run of left's generator on right's passages.
     """
@@ -246,7 +245,7 @@ FINDINGS = (*names(Finding), "sentence")
 
 
 def findings(analysis: Analysis, language: str) -> Iterator[Cells]:
-    """Yield a row a finding, with its sentence."""
+    """Yield one row per finding, with its sentence."""
     voice = words(language, EVERYTHING)
     for found in analysis.findings:
         yield cells(

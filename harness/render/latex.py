@@ -9,13 +9,9 @@ from harness.records import Layer
 from harness.render.blocks import Cell, Table
 from harness.render.notation import mean, one_line
 from harness.render.sections.averages import legend, means_table
-from harness.render.sections.metric_trust import metric_groups
 from harness.render.sections.one_factor import overview
 from harness.render.sections.opening import StudyFacts
-from harness.render.vocabulary import Words, words
-
-LISTED = 40
-"""Names of a list that are written out; the others are counted."""
+from harness.render.vocabulary import IN_FULL, Words, words
 
 PREAMBLE = r"""% \usepackage{booktabs,graphicx}
 % Chinese or Japanese: xelatex and \usepackage{xeCJK}"""
@@ -39,7 +35,7 @@ SIGNS = {
 
 def latex(analysis: Analysis, facts: StudyFacts, language: str = "en") -> str:
     """Return the tables of means and of contrasts; KeyError for an unknown language."""
-    said = words(language, LISTED)
+    said = words(language, IN_FULL)
     numbers = {
         "runs": len(analysis.runs),
         "questions": len(analysis.questions),
@@ -54,13 +50,13 @@ def latex(analysis: Analysis, facts: StudyFacts, language: str = "en") -> str:
         caption = said.join("parts", [captions["ablation"], *notes])
         parts.append(floating(means, caption, f"tab:{label}-ablation"))
     if analysis.contrasts:
-        table = overview(analysis.contrasts, metric_groups(analysis), said, keys=COLUMNS)
+        table = overview(analysis.contrasts, analysis, said, keys=COLUMNS)
         parts.append(floating(table, captions["contrasts"], f"tab:{label}-contrasts"))
     return "\n\n".join(parts) + "\n"
 
 
 def ablation(metrics: Sequence[MetricMeans], analysis: Analysis, words: Words) -> Table | None:
-    """Return a row a metric and a column a run, the share right first; None without scores."""
+    """Return a table with one row per metric, the share right first; None without scores."""
     blocks = means_table(metrics, analysis, words, brief=False)
     table = next((block for block in blocks if isinstance(block, Table)), None)
     if table is None:

@@ -5,7 +5,6 @@ import re
 from harness.analysis.results import Analysis
 from harness.render.blocks import (
     Block,
-    Cell,
     Command,
     Heading,
     Items,
@@ -17,10 +16,7 @@ from harness.render.blocks import (
 from harness.render.notation import one_line, plain
 from harness.render.sections import report_sections
 from harness.render.sections.opening import StudyFacts
-from harness.render.vocabulary import words
-
-LISTED = 40
-"""Names of a list that are written out; the others are counted."""
+from harness.render.vocabulary import IN_FULL, words
 
 LIVE = re.compile(r"[\\`*~|$]|<(?=\S)|&(?=[#\w])|\](?=[(\[:])|(?<![^\W_])_|_(?![^\W_])")
 """Characters with a meaning in Markdown or in GitHub's mathematics."""
@@ -33,7 +29,7 @@ OPENING = re.compile(r"^(\d*)([#>+=-]|(?<=\d)[.)])")
 
 def markdown(analysis: Analysis, facts: StudyFacts, language: str = "en") -> str:
     """Return the report; KeyError for a language that `LANGUAGES` does not hold."""
-    sections = report_sections(analysis, facts, words(language, LISTED))
+    sections = report_sections(analysis, facts, words(language, IN_FULL))
     return "\n\n".join(part for at, one in enumerate(sections) for part in section(one, at)) + "\n"
 
 
@@ -63,18 +59,13 @@ def table(one: Table) -> str:
     rows = [
         [escaped(column.title) for column in one.columns],
         rules,
-        *([cell_text(cell) for cell in row] for row in one.body),
+        *([toned(escaped(cell.text), cell.tone) for cell in row] for row in one.body),
     ]
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
-def cell_text(cell: Cell) -> str:
-    """Return a cell's text; of its tones Markdown shows what is strong."""
-    return toned(escaped(cell.text), cell.tone)
-
-
 def toned(text: str, tone: Tone) -> str:
-    """Mark a text that is strong."""
+    """Mark a text that is strong: of the tones Markdown shows this one."""
     return f"**{text}**" if tone is Tone.STRONG and text else text
 
 

@@ -45,9 +45,6 @@ RULE = Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
 GAP = 2
 """Columns of space between two columns of a table."""
 
-LISTED = 12
-"""Names of a list that are written out; the others are counted."""
-
 LONGEST = 40
 """Columns that one name may take in a table."""
 
@@ -73,7 +70,7 @@ def terminal(
     analysis: Analysis, facts: StudyFacts, language: str = "en", width: int = 100
 ) -> RenderableType:
     """Return what a console of this width prints; KeyError for an unknown language."""
-    sections = report_sections(analysis, facts, words(language, LISTED), brief=True)
+    sections = report_sections(analysis, facts, words(language), brief=True)
     return Group(*(part for one in sections for part in section(one, width)))
 
 
@@ -109,7 +106,7 @@ def block(one: Block, width: int) -> Iterator[RenderableType]:
 
 def lines(text: str, style: str, width: int, first: str = "") -> Iterator[Text]:
     """Yield a text in lines, the later ones indented as far as the first."""
-    for line in wrapped(one_line(text), width - len(first)):
+    for line in wrap_columns(one_line(text), width - len(first)):
         yield Text(first + line, style, no_wrap=True)
         first = " " * len(first)
 
@@ -151,7 +148,7 @@ def heading(title: str, body: int) -> list[str]:
     """Return a heading in lines that are hardly wider than the cells below it."""
     title = one_line(title)
     longest = max(cell_len(piece.rstrip()) for piece in pieces(title))
-    return wrapped(title, min(max(body, longest, min(cell_len(title), SHORT)), LONGEST))
+    return wrap_columns(title, min(max(body, longest, min(cell_len(title), SHORT)), LONGEST))
 
 
 def named(text: str) -> str:
@@ -159,7 +156,7 @@ def named(text: str) -> str:
     line = one_line(text)
     if cell_len(line) <= LONGEST:
         return line
-    return wrapped(line, LONGEST - 3)[0] + "..."
+    return wrap_columns(line, LONGEST - 3)[0] + "..."
 
 
 def grid(table: Table, width: int) -> Grid:
@@ -181,7 +178,7 @@ def grid(table: Table, width: int) -> Grid:
         )
     for row in table.body:
         shown = (
-            "\n".join(wrapped(one_line(cell.text), room)) if column.long else named(cell.text)
+            "\n".join(wrap_columns(one_line(cell.text), room)) if column.long else named(cell.text)
             for cell, column, room in zip(row, table.columns, sizes, strict=True)
         )
         tones = (STYLES[cell.tone] for cell in row)
@@ -189,12 +186,12 @@ def grid(table: Table, width: int) -> Grid:
     return drawn
 
 
-def wrapped(text: str, width: int) -> list[str]:
+def wrap_columns(text: str, width: int) -> list[str]:
     """Return the text in lines of at most `width` columns; a wide character takes two.
 
-    >>> wrapped("q1 turned right", 9)
+    >>> wrap_columns("q1 turned right", 9)
     ['q1 turned', 'right']
-    >>> wrapped("八題之中，四題有變化。", 10)
+    >>> wrap_columns("八題之中，四題有變化。", 10)
     ['八題之中，', '四題有變', '化。']
     """
     lines: list[str] = []

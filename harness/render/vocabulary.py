@@ -18,6 +18,7 @@ from typing import Any, cast
 from harness.analysis.findings import value_text
 from harness.render.blocks import Block, Column, Section
 from harness.render.notation import STYLES, Number
+from harness.text import shortened
 
 FOLDER = files("harness.render").joinpath("words")
 
@@ -38,6 +39,9 @@ TEXTS = (
 LONGEST = 60
 """Characters of a setting's value; a whole prompt would bury the sentence."""
 
+IN_FULL = 40
+"""Names of a list that a report in full writes out; the others are counted."""
+
 
 def languages() -> dict[str, str]:
     """Return each language's name and the language whose words it uses."""
@@ -52,6 +56,16 @@ def languages() -> dict[str, str]:
 
 LANGUAGES = languages()
 """Language -> the language whose words it uses; usually itself."""
+
+
+def language_tag(language: str) -> str:
+    """Return the tag that HTML has for a language.
+
+    >>> language_tag("ja"), language_tag("zh_hant")
+    ('ja', 'zh-Hant')
+    """
+    name, _, script = language.partition("_")
+    return f"{name}-{script.title()}" if script else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,21 +142,20 @@ class Words:
 
     def value(self, value: object) -> str:
         """Return a factor's value, cut where it is long."""
-        written = " ".join(value_text(value).split())
-        return written if len(written) <= LONGEST else written[: LONGEST - 3] + "..."
+        return shortened(" ".join(value_text(value).split()), LONGEST)
 
 
 @cache
 def words(language: str, listed: int = 12) -> Words:
     """Return a language's words; KeyError for one that is not in `LANGUAGES`."""
-    own = written(LANGUAGES[language])
-    english = written("en")
+    own = language_file(LANGUAGES[language])
+    english = language_file("en")
     texts = {table: {**entries, **own.get(table, {})} for table, entries in english.items()}
     return Words(language, texts, listed)
 
 
 @cache
-def written(language: str) -> Mapping[str, Mapping[str, Any]]:
+def language_file(language: str) -> Mapping[str, Mapping[str, Any]]:
     """Return what a language's file holds."""
     import yaml  # type: ignore[import-untyped, unused-ignore]
 

@@ -17,7 +17,7 @@ from harness.studies.loaded_study import LoadedStudy
 from harness.systems import Provenance
 
 if TYPE_CHECKING:
-    from harness.render import Section, StudyFacts
+    from harness.render import StudyFacts
     from harness.render.html import RunRecord, ShownFigure
 
 log = logging.getLogger(__name__)
@@ -31,19 +31,13 @@ QUALITY = 60
 """Of a picture's compression, in percent."""
 
 
-def write_page(
-    folder: Path,
-    study: LoadedStudy,
-    facts: "StudyFacts",
-    language: str,
-    caution: "Section | None" = None,
-) -> Path:
-    """Write `index.html` and return its path; `caution` is shown with its warnings."""
+def write_page(folder: Path, study: LoadedStudy, facts: "StudyFacts", language: str) -> Path:
+    """Write `index.html` and return its path."""
     from harness.render.html import Details, html_page
 
     named = {run.name: run for run in study.runs}
     shown = [named[summary.name] for summary in study.analysis.runs]
-    rows, judge, words = study.rows, study.judge, shlex.join(facts.words)
+    rows, judge, words = study.rows, study.judge, shlex.join(facts.overrides)
     details = Details(
         questions=tuple(rows.questions),
         responses={run.name: tuple(rows.responses[run.name]) for run in shown},
@@ -57,7 +51,6 @@ def write_page(
         pictures=figures(shown),
         records=tuple(run_record(run, judge) for run in shown),
         judge=judge_record(shown, judge),
-        cautions=() if caution is None else (caution,),
         commands=tuple(f"python -m harness.{each} {words}".strip() for each in ("study", "report")),
     )
     file = folder / "index.html"
@@ -139,27 +132,27 @@ def record_lines(facts: Mapping[str, Any]) -> dict[str, str]:
     testset = facts.get("testset") or {}
     lines = {
         "generator": made.generator,
-        **{name: one_line_of(made.models.get(name)) for name in ("chat", "embedder", "captioner")},
+        **{name: record_text(made.models.get(name)) for name in ("chat", "embedder", "captioner")},
         "prompt": made.prompt_sha256,
-        "index": one_line_of(made.record().get("index")),
+        "index": record_text(made.record().get("index")),
         "testset": f"{testset.get('name', '')} {facts.get('testset_fingerprint', '')}".strip(),
         "commit": f"{commit} *" if commit and facts.get("git_dirty") else commit,
-        "machine": one_line_of(facts.get("machine")),
+        "machine": record_text(facts.get("machine")),
         "started": facts.get("started"),
         "ended": facts.get("ended"),
     }
     return {name: str(text) for name, text in lines.items() if text}
 
 
-def one_line_of(value: object) -> str:
+def record_text(value: object) -> str:
     """Return a record as one line of `key value` pairs; empty if there is none.
 
-    >>> one_line_of({"embedder": "e5", "weights": None}), one_line_of(None)
+    >>> record_text({"embedder": "e5", "weights": None}), record_text(None)
     ('embedder e5', '')
     """
     if isinstance(value, Mapping):
         return ", ".join(
-            f"{key} {one_line_of(one)}" for key, one in value.items() if one is not None
+            f"{key} {record_text(one)}" for key, one in value.items() if one is not None
         )
     return "" if value is None else str(value)
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from harness.judge import ChatJudge
 from harness.judge.prompt import language
 from harness.report.browser_page import write_page
 from harness.store import Run
-from harness.studies.graders import graders, on_wrong_captions
+from harness.studies.graders import answers_on_wrong_captions, graders
 from harness.studies.loaded_study import load_study
 from harness.systems import Provenance
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from harness.analysis import Analysis
-    from harness.render import Section, StudyFacts
+    from harness.render import StudyFacts
 
 
 def write_latex(
@@ -52,8 +52,7 @@ def report(settings: Report, how: Composition) -> None:
     """Analyse the runs chosen, print the tables, and write report.md, CSVs and findings.json."""
     from rich.console import Console
 
-    from harness.render import LANGUAGES, terminal, words, wrong_captions
-    from harness.render.terminal import section
+    from harness.render import LANGUAGES, terminal
 
     pick(LANGUAGES, settings.language, "language")
     pick(dict.fromkeys(("page", *FORMATS)), settings.format, "format")
@@ -61,21 +60,16 @@ def report(settings: Report, how: Composition) -> None:
     runs, analysis = study.runs, study.analysis
     facts = study_facts(settings, how, runs)
     folder = report_folder(settings)
-    judge, testset = settings.judge.label, testset_folder(settings.study.testset)
-    wrong = on_wrong_captions(runs, testset, judge)
-    captions = wrong_captions(wrong, words(settings.language))
-    write_files(folder, analysis, facts, settings.language, captions)
-    page = write_page(folder, study, facts, settings.language, captions)
+    write_files(folder, analysis, facts, settings.language)
+    page = write_page(folder, study, facts, settings.language)
     screen = Console()
     if not screen.is_terminal:
         screen.width = WIDTH
     if settings.suspects:
-        screen.print(suspects(analysis, settings.language))
+        screen.print(suspects_on_screen(analysis, settings.language))
         print(f"all of them: {shown_path(folder / 'suspects.csv')}")
     else:
         screen.print(terminal(analysis, facts, settings.language, screen.width))
-        if captions is not None:
-            screen.print(*section(captions, screen.width), sep="\n")
         print(f"report: {shown_path(folder / 'report.md')}")
         print(f"page for a browser: {shown_path(page)}")
     if settings.format in FORMATS:
@@ -107,37 +101,26 @@ def study_facts(settings: Report, how: Composition, runs: Sequence[Run]) -> "Stu
             if (made_with := Provenance.from_record(run.facts()["made_with"])).generator
         },
         graders=graders(settings, runs),
-        words=tuple(how.study_words.split()),
+        wrong_captions=answers_on_wrong_captions(
+            runs, testset_folder(settings.study.testset), settings.judge.label
+        ),
+        overrides=tuple(how.study_words.split()),
     )
 
 
-def write_files(
-    folder: Path,
-    analysis: "Analysis",
-    facts: "StudyFacts",
-    language: str,
-    captions: "Section | None",
-) -> None:
+def write_files(folder: Path, analysis: "Analysis", facts: "StudyFacts", language: str) -> None:
     """Write the report as Markdown, tables and suspects as CSV, and the findings as JSON."""
     from harness.analysis import as_json
-    from harness.analysis.results import Suspect
-    from harness.render import csv_tables, csv_text, markdown
-    from harness.render.markdown import section
+    from harness.render import csv_tables, markdown
 
-    text = markdown(analysis, facts, language)
-    if captions is not None:
-        text = "\n\n".join([text.rstrip(), *section(captions, 2), ""])
-    write_whole(folder / "report.md", text.encode())
-    tables = csv_tables(analysis, language)
-    columns = [field.name for field in fields(Suspect)]
-    tables["suspects.csv"] = csv_text(columns, [asdict(s) for s in analysis.suspects])
-    for name, text in tables.items():
+    write_whole(folder / "report.md", markdown(analysis, facts, language).encode())
+    for name, text in csv_tables(analysis, language).items():
         write_whole(folder / name, text.encode("utf-8-sig"))
     findings = json.dumps(as_json(analysis.findings), ensure_ascii=False, indent=1, allow_nan=False)
     write_whole(folder / "findings.json", findings.encode())
 
 
-def suspects(analysis: "Analysis", language: str) -> "RenderableType":
+def suspects_on_screen(analysis: "Analysis", language: str) -> "RenderableType":
     """Return the verdicts that a person should look at, for the terminal."""
     from rich.console import Group
 

@@ -80,7 +80,7 @@ class Box:
         return Box(self.left - by, self.bottom - by, self.right + by, self.top + by)
 
 
-def around(boxes: Iterable[Box]) -> Box:
+def bounding_box(boxes: Iterable[Box]) -> Box:
     """Return the smallest rectangle that contains all boxes, of which there is at least one."""
     return reduce(Box.union, boxes)
 

@@ -16,7 +16,7 @@ from typing import Any
 from harness.errors import ConfigError, in_language
 from harness.llm import Calls
 from harness.sources.captions import Caption, Captioner
-from harness.sources.charts.chart import Axis, Chart, Word, read_chart
+from harness.sources.chart import Axis, Chart, Word, read_chart
 from harness.sources.documents import Box, Figure
 
 LAYOUT = 1
@@ -42,43 +42,44 @@ class Wording:
     stop: str = "。"
 
 
-ENGLISH = Wording(
-    figure="Text in the figure (OCR)",
-    vertical="Vertical axis",
-    horizontal="Horizontal axis",
-    others="Other text",
-    values="Values",
-    no_values="No values are printed at the marks; values not readable.",
-    colon=": ",
-    comma=", ",
-    semicolon="; ",
-    stop=". ",
-)
-JAPANESE = Wording(
-    figure="図中の文字（OCR）",
-    vertical="縦軸",
-    horizontal="横軸",
-    others="その他の文字",
-    values="数値",
-    no_values="図に数値の表示がないため、数値は読み取れません。",
-)
-TRADITIONAL = Wording(
-    figure="圖中文字（OCR）",
-    vertical="縱軸",
-    horizontal="橫軸",
-    others="其他文字",
-    values="數值",
-    no_values="圖上未標示數值，數值無法讀出。",
-)
-SIMPLIFIED = Wording(
-    figure="图中文字（OCR）",
-    vertical="纵轴",
-    horizontal="横轴",
-    others="其他文字",
-    values="数值",
-    no_values="图上未标注数值，数值无法读出。",
-)
-WORDINGS = {"en": ENGLISH, "ja": JAPANESE, "zh_hant": TRADITIONAL, "zh_hans": SIMPLIFIED}
+WORDINGS = {
+    "en": Wording(
+        figure="Text in the figure (OCR)",
+        vertical="Vertical axis",
+        horizontal="Horizontal axis",
+        others="Other text",
+        values="Values",
+        no_values="No values are printed at the marks; values not readable.",
+        colon=": ",
+        comma=", ",
+        semicolon="; ",
+        stop=". ",
+    ),
+    "ja": Wording(
+        figure="図中の文字（OCR）",
+        vertical="縦軸",
+        horizontal="横軸",
+        others="その他の文字",
+        values="数値",
+        no_values="図に数値の表示がないため、数値は読み取れません。",
+    ),
+    "zh_hant": Wording(
+        figure="圖中文字（OCR）",
+        vertical="縱軸",
+        horizontal="橫軸",
+        others="其他文字",
+        values="數值",
+        no_values="圖上未標示數值，數值無法讀出。",
+    ),
+    "zh_hans": Wording(
+        figure="图中文字（OCR）",
+        vertical="纵轴",
+        horizontal="横轴",
+        others="其他文字",
+        values="数值",
+        no_values="图上未标注数值，数值无法读出。",
+    ),
+}
 
 
 @dataclass
@@ -170,7 +171,7 @@ def caption_of(chart: Chart, say: Wording) -> str:
     """Return a chart as a sentence or two; empty if the chart has no words.
 
     >>> chart = Chart(("Cases",), (Axis("Percent", ("0", "5")),), None, (), ("North",))
-    >>> print(caption_of(chart, ENGLISH))
+    >>> print(caption_of(chart, WORDINGS["en"]))
     Text in the figure (OCR): Cases. Vertical axis: Percent (0, 5). Other text: North. \
 No values are printed at the marks; values not readable.
     """

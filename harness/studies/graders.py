@@ -3,21 +3,20 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from harness.analysis.suspects import OnWrongCaption
-from harness.analysis.suspects import on_wrong_captions as resting_on
+from harness.analysis.suspects import OnWrongCaption, on_wrong_captions
 from harness.config.paths import testset_folder
 from harness.config.schema import Report
 from harness.questions import (
-    CaptionGrade,
-    Gradebook,
     Subject,
+    answer_grades,
+    caption_grades,
     current_grades,
     grade_by_text,
     question_sha256,
     read_testset,
     response_sha256,
 )
-from harness.records import Grade, Response
+from harness.records import Response
 from harness.store import Run
 from harness.systems import Provenance
 from harness.text import fold_name
@@ -26,7 +25,8 @@ from harness.text import fold_name
 def graders(settings: Report, runs: Sequence[Run]) -> tuple[str, ...]:
     """Return the names of those who graded answers of this test set, without the study's models."""
     refused = {fold_name(name) for name in model_names(runs, settings.judge.label)}
-    names = dict.fromkeys(grade.grader for grade in answer_grades(settings).read())
+    grades = answer_grades(testset_folder(settings.study.testset)).read()
+    names = dict.fromkeys(grade.grader for grade in grades)
     return tuple(name for name in names if fold_name(name) not in refused)
 
 
@@ -38,7 +38,8 @@ def human_grades(
     None where they could not tell.
     """
     asked = {q.id: question_sha256(q) for run in runs for q in read_testset(run.path).questions}
-    grades = current_grades(answer_grades(settings).read(), asked)
+    book = answer_grades(testset_folder(settings.study.testset))
+    grades = current_grades(book.read(), asked)
     by_text = grade_by_text(grades, model_names(runs, settings.judge.label))
     return {
         (run, row.question_id, row.repeat): by_text[key]
@@ -47,11 +48,6 @@ def human_grades(
         if row.response is not None
         and (key := (row.question_id, response_sha256(row.response))) in by_text
     }
-
-
-def answer_grades(settings: Report) -> Gradebook[Grade]:
-    """Return the grades of answers of the study's test set."""
-    return Gradebook(testset_folder(settings.study.testset) / "grades.jsonl", Grade)
 
 
 def model_names(runs: Sequence[Run], judge: str) -> frozenset[str]:
@@ -74,27 +70,27 @@ def names_in_run(run: Run) -> Iterator[str]:
         yield from (name for name in (label, chat.get("model")) if name and isinstance(name, str))
 
 
-def on_wrong_captions(
+def answers_on_wrong_captions(
     runs: Sequence[Run], folder: Path, judge: str
 ) -> dict[str, tuple[OnWrongCaption, ...]]:
     """Return run -> its answers that rely on a caption graded wrong; no entry for other runs.
 
     Args:
         runs: Of the study.
-        folder: The test set's, which holds `caption_grades.jsonl`.
+        folder: The test set's.
         judge: Whose verdicts say which passage supports which claim.
     """
-    grades = Gradebook(folder / "caption_grades.jsonl", CaptionGrade).read()
+    grades = caption_grades(folder).read()
     verdicts = grade_by_text(grades, model_names(runs, judge)) if grades else {}
     found = {
-        run.name: resting_on(run.responses(), run.verdicts(judge), wrong)
+        run.name: on_wrong_captions(run.responses(), run.verdicts(judge), wrong)
         for run in runs
-        if (wrong := wrong_captions(run, verdicts))
+        if (wrong := wrong_caption_ids(run, verdicts))
     }
     return {run: answers for run, answers in found.items() if answers}
 
 
-def wrong_captions(run: Run, verdicts: Mapping[Subject, int | None]) -> frozenset[str]:
+def wrong_caption_ids(run: Run, verdicts: Mapping[Subject, int | None]) -> frozenset[str]:
     """Return the ids of a run's caption passages whose caption people graded wrong."""
     return frozenset(
         row["figure"]

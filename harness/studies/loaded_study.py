@@ -38,7 +38,7 @@ OF_THE_STUDY = ("study.corpus", "study.testset", "study.language", "study.repeat
 
 @dataclass(frozen=True, slots=True)
 class RunRows:
-    """The rows of the runs on the questions chosen, by whatever judge: run -> rows."""
+    """The rows of the runs on the questions chosen, of every judge: run -> rows."""
 
     questions: Sequence[Question]
     responses: Mapping[str, Sequence[Response]]
@@ -220,7 +220,7 @@ def table_by(
     without: Collection[str] = (),
 ) -> "StudyTable":
     """Return the study as one judge sees it, `without` these custom checks."""
-    from harness.analysis import StudyRows, study_table
+    from harness.analysis import study_table
 
     names = [run.name for run in runs]
     scores = {
@@ -233,15 +233,13 @@ def table_by(
     }
     facts = [run_facts(run, judge, rows.responses[run.name], scores[run.name]) for run in runs]
     return study_table(
-        StudyRows(
-            runs=in_study_order(facts, settings.study.variants),
-            questions=rows.questions,
-            metrics=metric_facts(scores, runs, judge),
-            scores=scores,
-            responses={name: rows.responses[name] for name in names},
-            grades=rows.grades,
-            verdicts=verdicts,
-        )
+        runs=in_study_order(facts, settings.study.variants),
+        questions=rows.questions,
+        metrics=metric_facts(scores, runs, judge),
+        scores=scores,
+        responses={name: rows.responses[name] for name in names},
+        grades=rows.grades,
+        verdicts=verdicts,
     )
 
 

@@ -53,13 +53,13 @@ class Extractive(PassageReader):
         meaning = embedder.embed(sentences, Role.PASSAGE, calls) @ embedder.embed(
             [query.text], Role.QUERY, calls
         ).reshape(-1)
-        shared = np.array([overlap(query.text, sentence) for sentence in sentences])
+        shared = np.array([question_coverage(query.text, sentence) for sentence in sentences])
         scores = np.round(0.5 * meaning + 0.5 * shared, 6)
         best = int(scores.argmax())
         return replace(found, text=sentences[best] if scores[best] >= self.threshold else refusal)
 
 
-def overlap(question: str, sentence: str) -> float:
+def question_coverage(question: str, sentence: str) -> float:
     """Return the share of the question's character bigrams that the sentence contains, 0 to 1.
 
     They are pairs of neighbouring letters and digits, whatever their width and case.

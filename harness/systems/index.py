@@ -54,7 +54,7 @@ class VectorIndex:
     def nearest(self, vector: Floats, k: int) -> list[Passage]:
         """Return the k nearest passages, nearest first; at equal similarity in the order of ids."""
         if self.vectors is not None:
-            (unit,) = units(vector[None, :], ["the question"])
+            (unit,) = unit_vectors(vector[None, :], ["the question"])
             similarity = np.round(self.vectors @ unit, DIGITS)
             best = np.argsort(-similarity, kind="stable")[:k]
             found = [replace(self.passages[i], similarity=float(similarity[i])) for i in best]
@@ -99,8 +99,8 @@ def open_index(passages: Sequence[Passage], embedder: Embedder, bench: Bench) ->
         if stored != {passage.id for passage in ordered}:  # empty, or a build that was killed
             if stored:
                 store.delete(list(stored))
-            fill(store, ordered, client.get_max_batch_size())
-        vectors = check(store, ordered)
+            add_passages(store, ordered, client.get_max_batch_size())
+        vectors = stored_vectors(store, ordered)
     exact = len(ordered) <= EXACT_UP_TO
     return VectorIndex(mark, ordered, store, vectors if exact else None)
 
@@ -140,7 +140,7 @@ def fingerprint(passages: Sequence[Passage], embedder: Embedder) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
-def fill(store: "Chroma", passages: Sequence[Passage], batch: int) -> None:
+def add_passages(store: "Chroma", passages: Sequence[Passage], batch: int) -> None:
     """Add the passages, with document, page and origin as metadata."""
     for start in range(0, len(passages), batch):
         part = passages[start : start + batch]
@@ -153,7 +153,7 @@ def fill(store: "Chroma", passages: Sequence[Passage], batch: int) -> None:
         )
 
 
-def check(store: "Chroma", passages: Sequence[Passage]) -> Floats:
+def stored_vectors(store: "Chroma", passages: Sequence[Passage]) -> Floats:
     """Return the vectors in the order of the passages. Raises RunError where the store differs."""
     stored = store.get(include=["embeddings", "documents"])
     texts = zip(stored["documents"], stored["embeddings"], strict=True)
@@ -165,10 +165,10 @@ def check(store: "Chroma", passages: Sequence[Passage]) -> Floats:
             f"{len(wrong)} differ; delete .cache/chroma under root= and collect again"
         )
     vectors = np.array([rows[p.id][1] for p in passages], dtype=np.float64)
-    return units(vectors, [p.id for p in passages])
+    return unit_vectors(vectors, [p.id for p in passages])
 
 
-def units(vectors: Floats, names: Sequence[str]) -> Floats:
+def unit_vectors(vectors: Floats, names: Sequence[str]) -> Floats:
     """Return the vectors scaled to length 1. Raises EndpointError where one has length zero."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     if not lengths.all():

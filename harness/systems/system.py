@@ -17,7 +17,7 @@ Found = Mapping[tuple[str, int], Answer]
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What the stage lends to a system while it works."""
+    """What the stage gives a system to work with."""
 
     calls: Calls
     """The cache of all model calls."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.analysis import MetricFacts, RunFacts, StudyRows, StudyTable, study_table
+from harness.analysis import MetricFacts, RunFacts, StudyTable, study_table
 from harness.records import Layer, Passage, Question, Response, Score, Verdict
 
 CELLS = json.loads(
@@ -33,28 +33,23 @@ SIZES = {"text": 6, "caption": 9, "ctx": 9}
 def article_study() -> StudyTable:
     """Return the article's study as the report stage would build it."""
     return study_table(
-        StudyRows(
-            [facts(name) for name in VARIANTS],
-            [
-                Question(q, f"question {q}", f"reference {q}", SOURCES[q])
-                for q in CELLS["questions"]
-            ],
-            METRICS,
-            {run: scores(i) for i, run in enumerate(CELLS["variants"])},
-            {run: responses(i) for i, run in enumerate(CELLS["variants"])},
-            {
-                (run, question, 0): CELLS["grades"][i][j]
-                for i, run in enumerate(CELLS["variants"])
-                for j, question in enumerate(CELLS["questions"])
-            },
-            # the two passages that help with q1 stand at ranks 8 and 9: average precision 0.174
-            {
-                "ctx_k9": [
-                    Verdict("llama3.1", "q1", 0, "passage_useful", rank, label=int(rank >= 7))
-                    for rank in range(9)
-                ]
-            },
-        )
+        [facts(name) for name in VARIANTS],
+        [Question(q, f"question {q}", f"reference {q}", SOURCES[q]) for q in CELLS["questions"]],
+        METRICS,
+        {run: scores(i) for i, run in enumerate(CELLS["variants"])},
+        {run: responses(i) for i, run in enumerate(CELLS["variants"])},
+        {
+            (run, question, 0): CELLS["grades"][i][j]
+            for i, run in enumerate(CELLS["variants"])
+            for j, question in enumerate(CELLS["questions"])
+        },
+        # the two passages that help with q1 stand at ranks 8 and 9: average precision 0.174
+        {
+            "ctx_k9": [
+                Verdict("llama3.1", "q1", 0, "passage_useful", rank, label=int(rank >= 7))
+                for rank in range(9)
+            ]
+        },
     )
 
 
@@ -160,28 +155,24 @@ def small_study(
         return Response(ids[at], 0, f"ask {ids[at]}", "reference", "text", text, found)
 
     return study_table(
-        StudyRows(
-            [(runs or {}).get(name, plain[name]) for name in names],
-            [Question(q, f"ask {q}", "reference", "text") for q in ids],
-            list(metrics or {}),
-            {
-                name: [
-                    Score(
-                        q, 0, facts.name, value, None, "no_claims" if value is None else "ok", None
-                    )
-                    for facts, rows in (metrics or {}).items()
-                    for q, value in zip(ids, rows[name], strict=True)
-                ]
-                for name in names
-            },
-            {name: [response(name, at) for at in range(len(ids))] for name in names},
-            {
-                (name, q, 0): int(value)
-                for name, row in (right or {}).items()
-                for q, value in zip(ids, row, strict=True)
-                if value is not None
-            },
-        )
+        [(runs or {}).get(name, plain[name]) for name in names],
+        [Question(q, f"ask {q}", "reference", "text") for q in ids],
+        list(metrics or {}),
+        {
+            name: [
+                Score(q, 0, facts.name, value, None, "no_claims" if value is None else "ok", None)
+                for facts, rows in (metrics or {}).items()
+                for q, value in zip(ids, rows[name], strict=True)
+            ]
+            for name in names
+        },
+        {name: [response(name, at) for at in range(len(ids))] for name in names},
+        {
+            (name, q, 0): int(value)
+            for name, row in (right or {}).items()
+            for q, value in zip(ids, row, strict=True)
+            if value is not None
+        },
     )
 
 

@@ -41,7 +41,12 @@ def test_passages_by_hand() -> None:
 
     found = compared(first, second)["passage_useful"]
 
-    assert (found.n, found.questions, found.agreed, found.labelled) == (9, 3, 7, (9, 9))
+    assert (
+        found.n,
+        found.questions,
+        found.agreed,
+        (found.first_labelled, found.second_labelled),
+    ) == (9, 3, 7, (9, 9))
     assert found.shares[1] == pytest.approx((4 / 9, 4 / 9))
     assert found.kappa == pytest.approx(0.55)
     assert found.undefined is None
@@ -59,7 +64,7 @@ def test_claims_are_matched_by_their_text() -> None:
 
     assert list(found) == ["response_in_context"]
     row = found["response_in_context"]
-    assert (row.n, row.agreed, row.labelled) == (2, 1, (3, 2))
+    assert (row.n, row.agreed, (row.first_labelled, row.second_labelled)) == (2, 1, (3, 2))
     assert row.shares == {0: (0.0, 0.5), 1: (1.0, 0.5)}
     assert row.kappa == pytest.approx(0.0)
     # A entails all it claims: kappa is 0 whatever B says, and that is told
@@ -72,7 +77,7 @@ def test_other_claims_are_no_disagreement() -> None:
         "response_in_context"
     ]
 
-    assert (row.n, row.agreed, row.labelled) == (0, 0, (1, 1))
+    assert (row.n, row.agreed, (row.first_labelled, row.second_labelled)) == (0, 0, (1, 1))
     assert (row.kappa, row.undefined, row.lacking) == (None, "other_claims", None)
 
 
@@ -131,7 +136,7 @@ def test_only_answers_of_both_count() -> None:
 
     row = compared(first, second)["passage_useful"]
 
-    assert (row.n, row.questions, row.labelled) == (2, 1, (2, 2))
+    assert (row.n, row.questions, (row.first_labelled, row.second_labelled)) == (2, 1, (2, 2))
 
 
 def test_no_answer_in_common() -> None:

@@ -215,14 +215,6 @@ def test_view_narrows_but_the_family_stays(analysis: Analysis, article: StudyTab
     assert all("text_k9" in (pair.left, pair.right) for pair in seen.confounded)
 
 
-def test_unknown_names_are_refused(article: StudyTable) -> None:
-    """A baseline or factor that is not there is an error that lists those that are."""
-    with pytest.raises(ValueError, match=r"unknown baseline 'text_k5'.*text_k4"):
-        analyse(article, Options(baseline="text_k5"))
-    with pytest.raises(ValueError, match=r"differ in 'k'.*top_k"):
-        analyse(article, Options(factor="k"))
-
-
 def test_credit_counts_a_change_that_a_contrast_makes_backwards(analysis: Analysis) -> None:
     """text -> ctx in one contrast and ctx -> text in the other is one change, made twice."""
     forwards, other = (

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from harness.analysis import RunFacts, StudyRows, StudyTable, analyse, study_table
+from harness.analysis import RunFacts, StudyTable, analyse, study_table
 from harness.analysis.changes import (
     ABSENT,
     Design,
@@ -182,13 +182,11 @@ def test_repeats_that_agree_count_once() -> None:
     passages = (Passage("d#1.1", "d", 1, "text", "a"),)
     rows = [Response("q1", n, "ask", "reference", "text", "x", passages) for n in range(3)]
     table = study_table(
-        StudyRows(
-            [RunFacts("P", "P"), RunFacts("Q", "Q", leaves={"top_k": 2})],
-            [Question("q1", "ask", "reference", "text")],
-            [],
-            {},
-            {"P": rows, "Q": rows[:1]},
-        )
+        [RunFacts("P", "P"), RunFacts("Q", "Q", leaves={"top_k": 2})],
+        [Question("q1", "ask", "reference", "text")],
+        [],
+        {},
+        {"P": rows, "Q": rows[:1]},
     )
 
     assert compare(table).by_question == {"q1": PassageComparison.SAME}
@@ -201,13 +199,11 @@ def test_repeats_that_differ_are_compared_one_by_one() -> None:
     two = [*rows[:2], replace(rows[2], response="y")]
     one = [rows[0], *(replace(row, response="y") for row in rows[1:])]
     table = study_table(
-        StudyRows(
-            [RunFacts("P", "P"), RunFacts("Q", "Q", leaves={"top_k": 2})],
-            [Question("q1", "ask", "reference", "text")],
-            [],
-            {},
-            {"P": two, "Q": one},
-        )
+        [RunFacts("P", "P"), RunFacts("Q", "Q", leaves={"top_k": 2})],
+        [Question("q1", "ask", "reference", "text")],
+        [],
+        {},
+        {"P": two, "Q": one},
     )
 
     assert compare(table).identical_responses == ()
@@ -220,13 +216,11 @@ def test_passages_without_text_go_by_their_ids() -> None:
         return Response("q1", 0, "ask", "ref", "text", "x", (Passage(name, "d", 1, "text", ""),))
 
     table = study_table(
-        StudyRows(
-            [RunFacts("P", "P"), RunFacts("Q", "Q", leaves={"top_k": 2})],
-            [Question("q1", "ask", "reference", "text")],
-            [],
-            {},
-            {"P": [answer("d#1.1")], "Q": [answer("d#1.2")]},
-        )
+        [RunFacts("P", "P"), RunFacts("Q", "Q", leaves={"top_k": 2})],
+        [Question("q1", "ask", "reference", "text")],
+        [],
+        {},
+        {"P": [answer("d#1.1")], "Q": [answer("d#1.2")]},
     )
 
     assert compare(table).changed == 1

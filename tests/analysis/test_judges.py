@@ -10,7 +10,6 @@ from harness.analysis import (
     MetricFacts,
     Options,
     RunFacts,
-    StudyRows,
     StudyTable,
     analyse,
     as_json,
@@ -62,20 +61,18 @@ def table(
         ]  # fmt: skip
 
     return study_table(
-        StudyRows(
-            [RunFacts(name, name, leaves={"top_k": ord(name)}, scored_by=judged) for name in names],
-            questions,
-            [FACTS[metric] for metric in metrics],
-            {name: scored(name) for name in names},
-            {name: answered(name) for name in names},
-            {
-                (name, questions[at].id, 0): int(value)
-                for name, row in (right or {}).items()
-                for at, value in enumerate(row)
-                if value is not None
-            },
-            verdicts or {},
-        )
+        [RunFacts(name, name, leaves={"top_k": ord(name)}, scored_by=judged) for name in names],
+        questions,
+        [FACTS[metric] for metric in metrics],
+        {name: scored(name) for name in names},
+        {name: answered(name) for name in names},
+        {
+            (name, questions[at].id, 0): int(value)
+            for name, row in (right or {}).items()
+            for at, value in enumerate(row)
+            if value is not None
+        },
+        verdicts or {},
     )
 
 

@@ -44,8 +44,38 @@ def test_sweeps_under_two_prompts_are_two_curves(study: Builder) -> None:
     assert [point.run for point in curve.points] == ["default2", "default4", "default9"]
 
 
+def test_a_point_has_the_interval_of_its_mean(study: Builder) -> None:
+    """Of right and wrong it is that of a share, over the questions that every run has scored."""
+    runs = {f"k{k}": run(f"k{k}", k) for k in (2, 4, 9)}
+    table = study(right={name: [1, 1, 1, 0] for name in runs}, runs=runs)
+
+    [curve] = analyse(table).curves
+
+    for point in curve.points:
+        span = point.intervals["right"]
+        assert (span.low, span.high) == pytest.approx((0.283, 0.971), abs=0.001)
+        assert span.rule == "jeffreys"
+
+
 def test_names_make_no_curve(study: Builder) -> None:
     """Three prompts have no order."""
     runs = {name: run(name, 4, name) for name in ("default", "strict", "brief")}
 
     assert analyse(study(right={name: [1] for name in runs}, runs=runs)).curves == ()
+
+
+def test_metrics_that_are_shown_in_their_own_way(study: Builder) -> None:
+    """Costs, metrics that are not bounded, that are not trusted, and that no run has scored."""
+    seconds = MetricFacts("seconds", Layer.COST, False, bounded=False)
+    lost = MetricFacts("faithfulness", Layer.GENERATION)
+    blind = MetricFacts("relevancy", Layer.GENERATION)
+    scores = {seconds: {"a": [1.0] * 8}, lost: {"a": [None] * 8}, blind: {"a": [0.5, 0.4] * 4}}
+
+    found = analyse(study(metrics=scores, right={"a": [1, 1, 0, 0] * 2}))
+
+    assert (found.costs, found.unbounded, found.unscored) == (
+        {"seconds"},
+        {"seconds"},
+        {"faithfulness"},
+    )
+    assert found.doubted == {"relevancy"}

@@ -7,8 +7,8 @@ import pytest
 
 from harness.analysis import Options, RunFacts, StudyTable, analyse
 from harness.analysis.changes import Design, changes
-from harness.analysis.results import Change, MissingRun
-from harness.analysis.several_factors import confounded, missing_run, squares, written
+from harness.analysis.results import Change
+from harness.analysis.several_factors import confounded, missing_run, override_value, squares
 
 
 def run(
@@ -40,7 +40,7 @@ def test_the_variant_that_would_separate_is_ready_to_paste() -> None:
     [pair] = confounded(Design([run("ctx_k4"), run("ctx_k9_strict", 9, "strict")]))
 
     assert pair.between == ()
-    assert pair.missing == (MissingRun(("variant=ctx_k4", "prompt=strict")),)
+    assert pair.missing == (("variant=ctx_k4", "prompt=strict"),)
 
 
 def test_words_that_made_another_run_are_no_help() -> None:
@@ -50,8 +50,8 @@ def test_words_that_made_another_run_are_no_help() -> None:
     step = frozenset({"prompt"})
     there = run("a-strict", 6, "strict", overrides=("prompt='strict'",))
 
-    assert missing_run(left, right, found, step, []) == MissingRun(("variant=a", "prompt=strict"))
-    assert missing_run(left, right, found, step, [there]) == MissingRun(())
+    assert missing_run(left, right, found, step, []) == ("variant=a", "prompt=strict")
+    assert missing_run(left, right, found, step, [there]) == ()
 
 
 def test_three_factors_take_the_way_that_lacks_least() -> None:
@@ -61,7 +61,7 @@ def test_three_factors_take_the_way_that_lacks_least() -> None:
     pair = next(p for p in confounded(Design(runs)) if len(p.changes) == 3)
 
     assert pair.between == ("mid",)
-    assert pair.missing == (MissingRun(("variant=a", "variant.top_k=9")),)
+    assert pair.missing == (("variant=a", "variant.top_k=9"),)
 
 
 def test_overrides_of_the_base_are_kept() -> None:
@@ -70,7 +70,7 @@ def test_overrides_of_the_base_are_kept() -> None:
     right = run("text", 9, "strict", "ctx")
 
     pair = confounded(Design([left, replace(right, leaves={**right.leaves, "top_k": 6})]))[0]
-    assert pair.missing[0].words == (
+    assert pair.missing[0] == (
         "variant=ctx",
         "variant.top_k=6",
         "variant.chat.seed=1",
@@ -78,7 +78,7 @@ def test_overrides_of_the_base_are_kept() -> None:
     )
 
     [pair] = confounded(Design([left, replace(right, leaves={**left.leaves, "top_k": 9})]))
-    words = [one.words for one in pair.missing]
+    words = list(pair.missing)
     assert ("variant=ctx", "variant.top_k=6", "variant.chat.seed=1", "prompt=strict") in words
 
 
@@ -89,7 +89,7 @@ def test_many_factors_are_changed_in_their_order() -> None:
 
     [pair] = confounded(Design([left, right]))
 
-    assert [run.words for run in pair.missing] == [
+    assert list(pair.missing) == [
         ("variant=a", "variant.f0=1"),
         ("variant=a", "variant.f0=1", "variant.f1=1"),
         ("variant=a", "variant.f0=1", "variant.f1=1", "variant.f2=1"),
@@ -106,7 +106,7 @@ def test_a_setting_that_the_other_side_lacks_cannot_be_pasted() -> None:
 
     [pair] = confounded(Design([left, right]))
 
-    assert pair.missing == (MissingRun(()),)
+    assert pair.missing == ((),)
 
 
 def test_the_side_with_less_switched_off_is_the_base() -> None:
@@ -115,7 +115,7 @@ def test_the_side_with_less_switched_off_is_the_base() -> None:
 
     [pair] = confounded(Design([left, run("caption_k4", contents="caption")]))
 
-    assert pair.missing == (MissingRun(("variant=caption_k4", "variant.index.contents=text")),)
+    assert pair.missing == (("variant=caption_k4", "variant.index.contents=text"),)
 
 
 def test_no_command_starts_from_a_run_that_was_given_its_passages() -> None:
@@ -135,13 +135,16 @@ def test_no_command_starts_from_a_run_that_was_given_its_passages() -> None:
     other = run("c", 9, contents="ctx")
     found = changes(given, other)
 
-    assert missing_run(given, other, found, frozenset({"prompt", "top_k"}), []) == MissingRun(
-        ("variant=c", "variant.index.contents=text")
+    assert missing_run(given, other, found, frozenset({"prompt", "top_k"}), []) == (
+        "variant=c",
+        "variant.index.contents=text",
     )
-    assert missing_run(given, other, found, frozenset({"prompt"}), []) == MissingRun(
-        ("variant=c", "variant.top_k=4", "variant.index.contents=text")
+    assert missing_run(given, other, found, frozenset({"prompt"}), []) == (
+        "variant=c",
+        "variant.top_k=4",
+        "variant.index.contents=text",
     )
-    assert missing_run(given, given, found, frozenset({"prompt"}), []) == MissingRun(())
+    assert missing_run(given, given, found, frozenset({"prompt"}), []) == ()
 
 
 def test_version_stands_alone_and_values_are_quoted() -> None:
@@ -150,10 +153,10 @@ def test_version_stands_alone_and_values_are_quoted() -> None:
     after = replace(after, leaves={**after.leaves, "version": "w2"}, inactive=frozenset({"x"}))
 
     [pair] = confounded(Design([before, after]))
-    assert pair.missing == (MissingRun(("variant=a", "'variant.top_k=\"many words\"'")),)
+    assert pair.missing == (("variant=a", "'variant.top_k=\"many words\"'"),)
 
     [pair] = confounded(Design([replace(before, inactive=frozenset("xy")), after]))
-    assert pair.missing == (MissingRun(("variant=b", "version=null")),)
+    assert pair.missing == (("variant=b", "version=null"),)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +175,7 @@ def test_values_are_written_as_hydra_reads_them(value: object, word: str) -> Non
     """An override word holds the value again after Hydra has parsed it."""
     from hydra.core.override_parser.overrides_parser import OverridesParser
 
-    assert written(value) == word
+    assert override_value(value) == word
     [override] = OverridesParser.create().parse_overrides([f"key={word}"])
     assert override.value() == value
 
@@ -202,7 +205,7 @@ def test_a_square_of_three_names_the_fourth() -> None:
     [square] = squares(Design([run("d4"), run("d9", 9), run("s4", 4, "strict")]))
 
     assert None in square.corners
-    assert square.missing == (MissingRun(("variant=d9", "prompt=strict")),)
+    assert square.missing == (("variant=d9", "prompt=strict"),)
 
 
 def test_two_runs_in_two_factors_are_no_square() -> None:
@@ -253,8 +256,8 @@ def test_the_missing_cells_are_commands(study: Builder) -> None:
 
     assert (one.left, one.right, one.crossed) == ("a", "b", (None, None))
     assert one.missing == (
-        MissingRun(("variant=a", "variant.chat.seed=1", "passages_from=b")),
-        MissingRun(("variant=b", "variant.chat.seed=1", "passages_from=a")),
+        ("variant=a", "variant.chat.seed=1", "passages_from=b"),
+        ("variant=b", "variant.chat.seed=1", "passages_from=a"),
     )
     assert one.splits == ()
 
@@ -328,9 +331,7 @@ def test_a_run_that_retrieves_alike_is_a_crossing(study: Builder) -> None:
     [one] = analyse(study(right=right, runs=runs)).counterfactuals
 
     assert (one.left, one.right, one.crossed) == ("k4", "k9_strict", ("k9", None))
-    assert one.missing == (
-        MissingRun(("variant=k9_strict", "variant.chat.seed=1", "passages_from=k4")),
-    )
+    assert one.missing == (("variant=k9_strict", "variant.chat.seed=1", "passages_from=k4"),)
 
     runs["k4-given"] = passages_run("k4-given", 9, "default", "k9_strict")
     right["k4-given"] = [1, 1]

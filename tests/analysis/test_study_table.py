@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from harness.analysis import MetricFacts, RunFacts, StudyRows, score_cube, study_table
+from harness.analysis import MetricFacts, RunFacts, score_cube, study_table
 from harness.records import Layer, Question, Response, Score
 
 METRIC = MetricFacts("faithfulness", Layer.GENERATION)
@@ -103,18 +103,18 @@ def test_doubled_names_are_refused() -> None:
     """Two runs, questions or repeats of one name are an error."""
     run, question = RunFacts("r", "r"), Question("q1", "ask", "reference", "text")
     with pytest.raises(ValueError, match="run occurs twice: r"):
-        study_table(StudyRows([run, run], [question], [], {}, {}))
+        study_table([run, run], [question], [], {}, {})
     with pytest.raises(ValueError, match="question occurs twice: q1"):
-        study_table(StudyRows([run], [question, question], [], {}, {}))
+        study_table([run], [question, question], [], {}, {})
     with pytest.raises(ValueError, match="repeat of q1 in r: occurs twice: 0"):
-        study_table(StudyRows([run], [question], [], {}, {"r": [response("q1"), response("q1")]}))
+        study_table([run], [question], [], {}, {"r": [response("q1"), response("q1")]})
 
 
 def test_questions_stand_in_natural_order() -> None:
     """q2 comes before q10, however the test set has them."""
     questions = [Question(q, "ask", "reference", "text") for q in ("q10", "q2", "q1")]
 
-    study = study_table(StudyRows([RunFacts("r", "r")], questions, [], {}, {}))
+    study = study_table([RunFacts("r", "r")], questions, [], {}, {})
 
     assert study.scores.questions == ("q1", "q2", "q10")
 
@@ -123,21 +123,19 @@ def test_right_and_wrong_prefer_a_person() -> None:
     """A human grade beats `answer_match`, a failure is wrong, and no rule at all is NA."""
     match = MetricFacts("answer_match", Layer.OVERALL)
     study = study_table(
-        StudyRows(
-            [RunFacts("r", "r")],
-            [Question(q, "ask", "reference", "text") for q in ("q1", "q2", "q3", "q4")],
-            [match],
-            {"r": [score(q, 1.0, metric="answer_match") for q in ("q1", "q2")]},
-            {
-                "r": [
-                    response("q1"),
-                    response("q2"),
-                    response("q3", text=None),
-                    response("q4"),
-                ]
-            },
-            {("r", "q1", 0): 0},
-        )
+        [RunFacts("r", "r")],
+        [Question(q, "ask", "reference", "text") for q in ("q1", "q2", "q3", "q4")],
+        [match],
+        {"r": [score(q, 1.0, metric="answer_match") for q in ("q1", "q2")]},
+        {
+            "r": [
+                response("q1"),
+                response("q2"),
+                response("q3", text=None),
+                response("q4"),
+            ]
+        },
+        {("r", "q1", 0): 0},
     )
 
     assert study.right.values[0].tolist() == pytest.approx([0.0, 1.0, 0.0, np.nan], nan_ok=True)
@@ -148,14 +146,12 @@ def test_right_and_wrong_prefer_a_person() -> None:
 def test_what_a_person_calls_unclear_nothing_decides() -> None:
     """Neither right nor wrong, although `answer_match` would say right."""
     study = study_table(
-        StudyRows(
-            [RunFacts("r", "r")],
-            [Question("q1", "ask", "reference", "text")],
-            [MetricFacts("answer_match", Layer.OVERALL)],
-            {"r": [score("q1", 1.0, metric="answer_match")]},
-            {"r": [response("q1")]},
-            {("r", "q1", 0): None},
-        )
+        [RunFacts("r", "r")],
+        [Question("q1", "ask", "reference", "text")],
+        [MetricFacts("answer_match", Layer.OVERALL)],
+        {"r": [score("q1", 1.0, metric="answer_match")]},
+        {"r": [response("q1")]},
+        {("r", "q1", 0): None},
     )
 
     assert np.isnan(study.right.values.item())
@@ -165,14 +161,12 @@ def test_what_a_person_calls_unclear_nothing_decides() -> None:
 def test_right_and_wrong_average_repeats() -> None:
     """Two of three repeats right is two thirds of a question."""
     study = study_table(
-        StudyRows(
-            [RunFacts("r", "r")],
-            [Question("q1", "ask", "reference", "text")],
-            [],
-            {},
-            {"r": [response("q1", n) for n in range(2)] + [response("q1", 2, None)]},
-            {("r", "q1", 0): 1, ("r", "q1", 1): 1},
-        )
+        [RunFacts("r", "r")],
+        [Question("q1", "ask", "reference", "text")],
+        [],
+        {},
+        {"r": [response("q1", n) for n in range(2)] + [response("q1", 2, None)]},
+        {("r", "q1", 0): 1, ("r", "q1", 1): 1},
     )
 
     assert study.right.values.item() == pytest.approx(2 / 3)

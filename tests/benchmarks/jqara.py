@@ -47,8 +47,8 @@ def main() -> int:
         lists = {question: [name for _, name in sorted(hits)] for question, hits in ranked.items()}
         scores = rank_scores(lists, gold, CUTOFF).values()
         found = {
-            "ndcg@10": fmean(score.ndcg for score in scores),
-            "mrr@10": fmean(score.reciprocal_rank for score in scores),
+            "ndcg@10": fmean(score["gold_ndcg"] for score in scores),
+            "mrr@10": fmean(score["gold_mrr"] for score in scores),
         }
         published = figures["published_readme"] or figures["recomputed_here"]
         for name, value in found.items():

@@ -14,7 +14,7 @@ from itertools import product
 
 import numpy as np
 
-from harness.analysis import MetricFacts, RunFacts, StudyRows, analyse, study_table
+from harness.analysis import MetricFacts, RunFacts, analyse, study_table
 from harness.records import Layer, Passage, Question, Response, Score
 
 METRICS = tuple(
@@ -71,14 +71,12 @@ def main() -> None:
 
     start = time.perf_counter()
     table = study_table(
-        StudyRows(
-            facts,
-            [Question(q, q, q, "text") for q in ids],
-            METRICS,
-            {name: scores for name, (scores, _, _) in drawn.items()},
-            {name: responses for name, (_, responses, _) in drawn.items()},
-            {(n, ids[at], 0): g for n, (_, _, grades) in drawn.items() for at, g in grades.items()},
-        )
+        facts,
+        [Question(q, q, q, "text") for q in ids],
+        METRICS,
+        {name: scores for name, (scores, _, _) in drawn.items()},
+        {name: responses for name, (_, responses, _) in drawn.items()},
+        {(n, ids[at], 0): g for n, (_, _, grades) in drawn.items() for at, g in grades.items()},
     )
     joined = time.perf_counter()
     analysis = analyse(table)

@@ -21,7 +21,6 @@ from harness.analysis import (
     Assumptions,
     MetricFacts,
     RunFacts,
-    StudyRows,
     StudyTable,
     analyse,
     power,
@@ -158,20 +157,15 @@ def factorial(random: np.random.Generator, n: int, effect: float) -> StudyTable:
         right = scores(random, "right_wrong", ability, claims)
         grades |= {(name, q, 0): int(value) for q, value in zip(ids, right, strict=True)}
     return study_table(
-        StudyRows(
-            [
-                RunFacts(name, name, leaves=dict(zip(FACTORS, level, strict=True)))
-                for name, level in zip(names, levels, strict=True)
-            ],
-            [Question(q, f"ask {q}", "reference", "text") for q in ids],
-            METRICS,
-            rows,
-            {
-                name: [Response(q, 0, "ask", "ref", "text", f"{name}{q}") for q in ids]
-                for name in names
-            },
-            grades,
-        )
+        [
+            RunFacts(name, name, leaves=dict(zip(FACTORS, level, strict=True)))
+            for name, level in zip(names, levels, strict=True)
+        ],
+        [Question(q, f"ask {q}", "reference", "text") for q in ids],
+        METRICS,
+        rows,
+        {name: [Response(q, 0, "ask", "ref", "text", f"{name}{q}") for q in ids] for name in names},
+        grades,
     )
 
 

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from harness.grade.server import asset, site, words
+from harness.grade.server import asset, page_words, site
 from harness.render import LANGUAGES
 
 each_language = pytest.mark.parametrize("language", sorted(set(LANGUAGES.values())))
@@ -18,7 +18,7 @@ def slots(found: object) -> object:
 @each_language
 def test_every_language_says_the_same_things(language: str) -> None:
     """Each language has every key of the English words, with the same slots."""
-    assert slots(words(language)) == slots(words("en"))
+    assert slots(page_words(language)) == slots(page_words("en"))
 
 
 @each_language
@@ -28,7 +28,7 @@ def test_the_page_speaks_one_language(language: str) -> None:
 
     assert f'<html lang="{language.replace("zh_hant", "zh-Hant")}">' in page
     assert 'id="answer" class="text" lang="zh-Hant"' in page
-    assert words(language)["title"] in page
+    assert page_words(language)["title"] in page
 
 
 def test_one_kind_needs_no_choice() -> None:
@@ -52,4 +52,4 @@ def test_the_script_has_all_words_it_asks_for() -> None:
     """Each `words.x` of the script is one of the words handed to it."""
     asked = set(re.findall(r"words\.(\w+)", asset("page.js")))
 
-    assert asked <= set(words("en")["script"])
+    assert asked <= set(page_words("en")["script"])

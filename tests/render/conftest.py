@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console, RenderableType
 
-from harness.analysis import Analysis, MetricFacts, RunFacts, StudyRows, analyse, study_table
+from harness.analysis import Analysis, MetricFacts, RunFacts, analyse, study_table
 from harness.records import Layer, Passage, Question, Response, Score
 from harness.render import StudyFacts
 
@@ -77,28 +77,24 @@ def analysed(
 
     return analyse(
         study_table(
-            StudyRows(
-                runs,
-                [Question(q, f"ask {q}", "reference", "text") for q in ids],
-                list(metrics or {}),
-                {
-                    run.name: [
-                        Score(
-                            q, 0, metric.name, value, 8, status if value is None else "ok", "judge"
-                        )
-                        for metric, rows in (metrics or {}).items()
-                        for q, value in zip(ids, rows[run.name], strict=True)
-                    ]
-                    for run in runs
-                },
-                {run.name: [response(run, q) for q in ids] for run in runs},
-                {
-                    (name, q, 0): int(value)
-                    for name, row in (grades or {}).items()
-                    for q, value in zip(ids, row, strict=True)
-                    if value is not None
-                },
-            )
+            runs,
+            [Question(q, f"ask {q}", "reference", "text") for q in ids],
+            list(metrics or {}),
+            {
+                run.name: [
+                    Score(q, 0, metric.name, value, 8, status if value is None else "ok", "judge")
+                    for metric, rows in (metrics or {}).items()
+                    for q, value in zip(ids, rows[run.name], strict=True)
+                ]
+                for run in runs
+            },
+            {run.name: [response(run, q) for q in ids] for run in runs},
+            {
+                (name, q, 0): int(value)
+                for name, row in (grades or {}).items()
+                for q, value in zip(ids, row, strict=True)
+                if value is not None
+            },
         )
     )
 

@@ -42,6 +42,7 @@ def test_article_tables(article: Analysis) -> None:
         "interactions.csv": 5 + 4,
         "counterfactuals.csv": 4,
         "findings.csv": len(article.findings),
+        "suspects.csv": len(article.suspects),
     }
     right = [row["run"] for row in tables["right_wrong.csv"] if row["right"] == "1.0"]
     assert [right.count(run.name) for run in article.runs] == [4, 5, 5, 5, 7, 5]

@@ -171,7 +171,7 @@ def test_confounded_pair_has_its_command(study: Study, facts: StudyFacts, printe
         RunFacts("a", "a", {"prompt": "default"}, {"top_k": 4}),
         RunFacts("b", "b", {"prompt": "strict"}, {"top_k": 9}),
     ]
-    named = replace(facts, words=("study=measles",))
+    named = replace(facts, overrides=("study=measles",))
     shown = printed(terminal(study(pair, grades={"a": [1, 0], "b": [1, 1]}), named))
 
     assert "a and b differ in prompt default -> strict, top_k 4 -> 9; this would separate" in shown

@@ -81,7 +81,7 @@ def test_a_translation_fills_what_the_english_text_fills(language: str) -> None:
 @each_language
 def test_shipped_languages_are_complete(language: str) -> None:
     """A shipped language has a text for every English one, and none that English lacks."""
-    mine, english = vocabulary.written(language), vocabulary.written("en")
+    mine, english = vocabulary.language_file(language), vocabulary.language_file("en")
 
     assert set(mine) == set(english)
     for table, entries in english.items():
@@ -124,12 +124,12 @@ def test_every_status_and_translated_name_has_a_table() -> None:
 
 def test_what_a_language_lacks_is_said_in_english(monkeypatch: pytest.MonkeyPatch) -> None:
     """A file with one translated word is a whole language."""
-    english = vocabulary.written("en")
+    english = vocabulary.language_file("en")
 
     def written(language: str) -> Any:
         return {"columns": {"run": "lancio"}} if language == "it" else english
 
-    monkeypatch.setattr(vocabulary, "written", written)
+    monkeypatch.setattr(vocabulary, "language_file", written)
     monkeypatch.setitem(vocabulary.LANGUAGES, "it", "it")
     italian = words("it", 7)
 

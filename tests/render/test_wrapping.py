@@ -1,7 +1,7 @@
 import pytest
 from rich.cells import cell_len
 
-from harness.render.terminal import NO_END, NO_START, wrapped
+from harness.render.terminal import NO_END, NO_START, wrap_columns
 
 TEXTS = [
     "q1、q5 由錯變對，q7 由對變錯；8 題中有 3 題改變，McNemar p = 1.0，可能只是偶然。",
@@ -14,7 +14,7 @@ TEXTS = [
 @pytest.mark.parametrize("width", [6, 10, 17, 40])
 def test_lines_fit_and_lose_nothing(text: str, width: int) -> None:
     """Every line fits, and together they hold the text."""
-    lines = wrapped(text, width)
+    lines = wrap_columns(text, width)
 
     assert max(map(cell_len, lines)) <= width
     assert "".join("".join(lines).split()) == "".join(text.split())
@@ -23,7 +23,7 @@ def test_lines_fit_and_lose_nothing(text: str, width: int) -> None:
 @pytest.mark.parametrize("text", TEXTS[:2])
 def test_no_line_begins_with_a_full_stop(text: str) -> None:
     """Closing marks stay with what they close, opening ones with what they open."""
-    lines = wrapped(text, 20)
+    lines = wrap_columns(text, 20)
 
     assert not any(line[0] in NO_START for line in lines)
     assert not any(line[-1] in NO_END for line in lines)
@@ -31,14 +31,18 @@ def test_no_line_begins_with_a_full_stop(text: str) -> None:
 
 def test_no_break_space_holds() -> None:
     """A name and its number stay together."""
-    assert wrapped("ctx_k9\N{NO-BREAK SPACE}0.642 rest", 8) == [
+    assert wrap_columns("ctx_k9\N{NO-BREAK SPACE}0.642 rest", 8) == [
         "ctx_k9\N{NO-BREAK SPACE}0",
         ".642",
         "rest",
     ]
-    assert wrapped("so ctx\N{NO-BREAK SPACE}0.6 on", 8) == ["so", "ctx\N{NO-BREAK SPACE}0.6", "on"]
+    assert wrap_columns("so ctx\N{NO-BREAK SPACE}0.6 on", 8) == [
+        "so",
+        "ctx\N{NO-BREAK SPACE}0.6",
+        "on",
+    ]
 
 
 def test_nothing_is_one_empty_line() -> None:
     """An empty text takes a line."""
-    assert wrapped("", 10) == [""]
+    assert wrap_columns("", 10) == [""]

@@ -1,6 +1,6 @@
 import pytest
 
-from harness.sources.charts.chart import Axis, Chart
+from harness.sources.chart import Axis, Chart
 from harness.sources.ocr import WORDINGS, Wording, caption_of
 
 SCALE = Axis("Percent", ("0", "5", "10"))

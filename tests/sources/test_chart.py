@@ -1,4 +1,4 @@
-from harness.sources.charts.chart import Axis, Chart, Word, read_chart
+from harness.sources.chart import Axis, Chart, Word, read_chart
 from harness.sources.documents import Box
 
 HEIGHT = 20

@@ -1,6 +1,6 @@
 import pytest
 
-from harness.sources.documents import Box, around
+from harness.sources.documents import Box, bounding_box
 from harness.sources.pdf.figures import Mark, MarkKind, is_figure, regions
 
 PAGE = Box(0, 0, 600, 800)
@@ -63,7 +63,7 @@ def test_box_arithmetic() -> None:
     """Union, intersection and growth, worked by hand."""
     a, b = Box(0, 0, 10, 10), Box(5, 5, 20, 8)
 
-    assert around([a, b]) == Box(0, 0, 20, 10)
+    assert bounding_box([a, b]) == Box(0, 0, 20, 10)
     assert a.clipped(b) == Box(5, 5, 10, 8)
     assert a.clipped(b).area == 15
     assert not a.clipped(Box(11, 0, 12, 1)).has_extent

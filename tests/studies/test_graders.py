@@ -1,7 +1,7 @@
 from harness.evaluate.merge import write_evaluation
-from harness.questions import CaptionGrade, Gradebook, response_sha256
+from harness.questions import CaptionGrade, caption_grades, response_sha256
 from harness.records import Verdict
-from harness.studies.graders import model_names, on_wrong_captions, wrong_captions
+from harness.studies.graders import answers_on_wrong_captions, model_names, wrong_caption_ids
 from tests.grade.small import CAPTION, Small
 
 
@@ -23,15 +23,15 @@ def test_answers_on_wrong_captions(small: Small) -> None:
     rows = [Verdict("overlap", q, 0, "response_in_passages", 0, 0, "27 metres", label)
             for q, label in (("q1", 1), ("q2", 0))]  # fmt: skip
     write_evaluation(run, "overlap", {}, rows, [])
-    book = Gradebook(small.testset / "caption_grades.jsonl", CaptionGrade)
+    book = caption_grades(small.testset)
     about = ("ab" * 32, response_sha256(CAPTION))
 
-    assert on_wrong_captions(small.runs, small.testset, "overlap") == {}
+    assert answers_on_wrong_captions(small.runs, small.testset, "overlap") == {}
     book.add([CaptionGrade(*about, 0, "overlap")])
-    assert on_wrong_captions(small.runs, small.testset, "overlap") == {}
+    assert answers_on_wrong_captions(small.runs, small.testset, "overlap") == {}
     book.add([CaptionGrade(*about, 0, "ann")])
 
-    found = on_wrong_captions(small.runs, small.testset, "overlap")
+    found = answers_on_wrong_captions(small.runs, small.testset, "overlap")
     assert list(found) == ["ctx_k4"]
     assert [(a.question_id, a.figures, a.only) for a in found["ctx_k4"]] == [
         ("q1", ("tower#1.f1",), True)
@@ -42,6 +42,6 @@ def test_wrong_captions_are_passages(small: Small) -> None:
     """A caption graded wrong is named by the id under which it is retrieved."""
     about = ("ab" * 32, response_sha256(CAPTION))
 
-    assert wrong_captions(small.runs[1], {about: 0}) == {"tower#1.f1"}
-    assert wrong_captions(small.runs[1], {about: 1}) == frozenset()
-    assert wrong_captions(small.runs[0], {about: 0}) == frozenset()
+    assert wrong_caption_ids(small.runs[1], {about: 0}) == {"tower#1.f1"}
+    assert wrong_caption_ids(small.runs[1], {about: 1}) == frozenset()
+    assert wrong_caption_ids(small.runs[0], {about: 0}) == frozenset()

@@ -3,7 +3,7 @@ import pytest
 from harness.llm import Embedder
 from harness.records import Answer, Passage, Query
 from harness.systems import Bench, Extractive
-from harness.systems.extractive import overlap
+from harness.systems.extractive import question_coverage
 from harness.text import quotable_sentences
 from tests.fakes import CountingEmbedder, passages
 
@@ -24,14 +24,14 @@ def test_sentences(text: str, sentences: list[str]) -> None:
 
 def test_overlap_is_the_share_of_the_questions_bigrams() -> None:
     """四月霧日 has the bigrams 四月, 月霧, 霧日; the sentence holds 霧日 and 四月: two of three."""
-    assert overlap("四月霧日", "霧日最多為四月") == pytest.approx(2 / 3)
-    assert overlap("？", "霧日") == 0.0
+    assert question_coverage("四月霧日", "霧日最多為四月") == pytest.approx(2 / 3)
+    assert question_coverage("？", "霧日") == 0.0
 
 
 def test_width_and_case_do_not_count() -> None:
     """Full-width letters are letters."""
-    assert overlap("ＧＤＰ", "gdp") == overlap("gdp", "ＧＤＰ") == 1.0
-    assert overlap("gdp", "gd") == 0.5
+    assert question_coverage("ＧＤＰ", "gdp") == question_coverage("gdp", "ＧＤＰ") == 1.0
+    assert question_coverage("gdp", "gd") == 0.5
 
 
 def answer(

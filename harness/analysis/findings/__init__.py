@@ -49,7 +49,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class FindingKind:
-    """What every finding of one kind carries, for whoever puts it into words."""
+    """What every finding of one kind contains, for the sentences of the report."""
 
     meaning: str
     severity: Severity

@@ -5,18 +5,18 @@ from collections.abc import Iterator, Mapping
 from harness.analysis.contrasts import FIXED_AT_ZERO
 from harness.analysis.findings import Finding, numbers_of, value_text
 from harness.analysis.results import (
+    BEYOND_CHANCE,
     Analysis,
     Attribution,
     Change,
     Conclusion,
     Contrast,
+    Difference,
     PassageComparison,
 )
 from harness.analysis.statistics.sign_flip import binomial_p
 from harness.analysis.study_table import RIGHT
 from harness.records import Layer, acts_after_retrieval
-
-BEYOND_CHANCE = {Conclusion.BETTER, Conclusion.WORSE, Conclusion.DIFFERENT}
 
 UNEVEN = 0.05
 """Probability below which NA cells fall too unevenly on the two sides."""
@@ -80,23 +80,28 @@ def changed_answers(contrast: Contrast) -> Iterator[Finding]:
     right = contrast.difference(RIGHT)
     if right is None or not (right.won or right.lost):
         return
-    test = right.mcnemar
     yield about(
         contrast,
         "answers_changed",
         metric=RIGHT,
-        numbers={
-            "gained": right.wins,
-            "lost": right.losses,
-            "ties": right.ties,
-            "p": right.p if test is None else test.p,
-            "p_floor": right.p_floor if test is None else test.floor,
-            "discordant": right.wins + right.losses,
-            "questions": right.questions,
-        },
+        numbers=answer_changes(right),
         groups={"gained": right.won, "lost": right.lost},
         questions=(*right.won, *right.lost),
     )
+
+
+def answer_changes(right: Difference) -> dict[str, float | None]:
+    """Return how many answers became right or wrong, with McNemar's p where it can be computed."""
+    test = right.mcnemar
+    return {
+        "gained": right.wins,
+        "lost": right.losses,
+        "ties": right.ties,
+        "p": right.p if test is None else test.p,
+        "p_floor": right.p_floor if test is None else test.floor,
+        "discordant": right.wins + right.losses,
+        "questions": right.questions,
+    }
 
 
 def by_construction(contrast: Contrast) -> Iterator[Finding]:

@@ -46,12 +46,8 @@ def completeness(study: StudyTable, run: RunSummary) -> Iterator[Finding]:
         yield Finding("saturated", numbers, run=run.name)
     short = questions_where(study, run, k_not_reached)
     if short:
-        fewest = min(
-            response.k_returned
-            for question in short
-            for response in study.responses[run.name, question]
-            if k_not_reached(response)
-        )
+        responses = (response for _, response in study.answers(run.name))
+        fewest = min(response.k_returned for response in filter(k_not_reached, responses))
         numbers = {
             "k_requested": run.k_requested,
             "k_returned": fewest,
@@ -65,11 +61,8 @@ def questions_where(
     study: StudyTable, run: RunSummary, holds: Callable[[Response], bool]
 ) -> tuple[str, ...]:
     """Return the questions for which this holds in some repeat of the answer."""
-    return tuple(
-        question.id
-        for question in study.questions
-        if any(holds(response) for response in study.responses.get((run.name, question.id), ()))
-    )
+    answers = study.answers(run.name)
+    return tuple(dict.fromkeys(question.id for question, one in answers if holds(one)))
 
 
 def k_not_reached(response: Response) -> bool:
@@ -99,12 +92,11 @@ def refusals(
             run=run.name,
             questions=refused,
         )
-    without = [
+    without = dict.fromkeys(
         question.id
-        for question in study.questions
-        if not question.answerable
-        and any(r.response is not None for r in study.responses.get((run.name, question.id), ()))
-    ]
+        for question, one in study.answers(run.name)
+        if not question.answerable and one.response is not None
+    )
     answered = tuple(name for name in without if name not in run.refused)
     if answered:
         yield Finding(
@@ -117,7 +109,7 @@ def refusals(
 
 def same_family(run: RunFacts) -> Iterator[Finding]:
     """Yield a judge of the generator's family: judges favour answers of their own family."""
-    if run.generator and run.judge and family(run.generator) == family(run.judge):
+    if run.generator and run.judge and model_family(run.generator) == model_family(run.judge):
         yield Finding(
             "judge_of_same_family",
             names={"generator": run.generator, "judge": run.judge},
@@ -125,18 +117,19 @@ def same_family(run: RunFacts) -> Iterator[Finding]:
         )
 
 
-def family(model: str) -> str:
+def model_family(model: str) -> str:
     """Return a model's family: its name without owner, version, size and tag.
 
-    >>> family("meta-llama/Llama-3.1-8B-Instruct"), family("llama3.1:8b"), family("qwen2.5vl:7b")
-    ('llama', 'llama', 'qwen')
+    >>> names = ("meta-llama/Llama-3.1-8B-Instruct", "llama3.1:8b", "qwen2.5vl:7b")
+    >>> [model_family(name) for name in names]
+    ['llama', 'llama', 'qwen']
     """
     name = model.rpartition("/")[2].lower()
     return name[: next((at for at, c in enumerate(name) if not c.isalpha()), len(name))]
 
 
 def single_cells(study: StudyTable) -> Iterator[Finding]:
-    """Yield right answers with the worst possible score on few units, one finding a cell."""
+    """Yield right answers with the worst possible score on few units, one finding per cell."""
     cube = study.scores
     for k, facts in enumerate(cube.metrics):
         if (

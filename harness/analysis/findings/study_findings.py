@@ -4,8 +4,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
 from harness.analysis.findings import SIDES, Finding, numbers_of, value_text
-from harness.analysis.findings.contrast_findings import BEYOND_CHANCE, values_of
+from harness.analysis.findings.contrast_findings import values_of
 from harness.analysis.results import (
+    BEYOND_CHANCE,
     Analysis,
     CheckAgreement,
     Confounded,
@@ -139,7 +140,7 @@ def unseparated(pair: Confounded) -> Iterator[Finding]:
 
 def pasteable(missing: Iterable[MissingRun]) -> tuple[str, ...]:
     """Return each missing run's words in one line, where there are any."""
-    return tuple(" ".join(run.words) for run in missing if run.words)
+    return tuple(" ".join(words) for words in missing if words)
 
 
 def question_findings(study: StudyTable, analysis: Analysis) -> Iterator[Finding]:
@@ -235,18 +236,5 @@ def agreement_finding(row: CheckAgreement) -> Finding:
         names |= {"status": row.undefined, "lacking": row.lacking}
     elif row.undefined is not None:
         names["unmatched"] = row.undefined
-    return Finding(
-        "judges_agreement",
-        numbers={
-            "n": row.n,
-            "first_labelled": row.labelled[0],
-            "second_labelled": row.labelled[1],
-            "questions": row.questions,
-            "agreed": row.agreed,
-            "share": row.agreed / row.n if row.n else None,
-            "kappa": row.kappa,
-            "low": row.low,
-            "high": row.high,
-        },
-        names=names,
-    )
+    numbers = numbers_of("judges_agreement", row)
+    return Finding("judges_agreement", numbers=numbers, names=names)

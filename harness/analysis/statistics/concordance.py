@@ -103,28 +103,12 @@ def logistic(x: float) -> float:
     return (1 + math.tanh(x / 2)) / 2
 
 
-@dataclass(frozen=True, slots=True)
-class Correlation:
-    """Pearson's r, how many pairs it rests on, or why there is none."""
+def pearson(scores: Floats, grades: Floats) -> float | None:
+    """Return Pearson's correlation; None below two pairs, and where one side never varies.
 
-    value: float | None
-    pairs: int
-    undefined: str | None = None
-    """`no_scores`, or `constant` where one side never varies."""
-
-
-def correlate(scores: Floats, grades: Floats) -> Correlation:
-    """Return Pearson's correlation over the pairs in which both sides are known.
-
-    >>> correlate(np.array([1, 2, np.nan, 4]), np.array([1.0, 2, 3, 4]))
-    Correlation(value=1.0, pairs=3, undefined=None)
-    >>> correlate(np.ones(4), np.array([0.0, 1, 0, 1]))
-    Correlation(value=None, pairs=4, undefined='constant')
+    >>> pearson(np.array([1.0, 2, 4]), np.array([1.0, 2, 4])), pearson(np.ones(2), np.arange(2.0))
+    (1.0, None)
     """
-    both = ~np.isnan(scores) & ~np.isnan(grades)
-    x, y = scores[both], grades[both]
-    if x.size < 2:
-        return Correlation(None, x.size, "no_scores")
-    if np.ptp(x) == 0 or np.ptp(y) == 0:
-        return Correlation(None, x.size, "constant")
-    return Correlation(round(float(np.corrcoef(x, y)[0, 1]), 15), x.size)
+    if scores.size < 2 or np.ptp(scores) == 0 or np.ptp(grades) == 0:
+        return None
+    return round(float(np.corrcoef(scores, grades)[0, 1]), 15)

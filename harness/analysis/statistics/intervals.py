@@ -54,7 +54,7 @@ def interval(deltas: Floats, binary: bool, bounded: bool, alpha: float = 0.05) -
         # rounded, so that equal thirds of repeats are worked out once
         gained, lost = (round(float(side.clip(min=0).sum()), 9) for side in (deltas, -deltas))
         found = Interval(*pair_table_interval(gained, lost, n, alpha), "dirichlet")
-        return around(float(deltas.mean()), found)
+        return stretched_to(float(deltas.mean()), found)
     if np.ptp(deltas) <= tolerance(deltas):
         return unchanged(float(deltas[0]), n, alpha) if bounded else NO_INTERVAL
     sparse = 2 * np.count_nonzero(np.abs(deltas) <= tolerance(deltas)) >= n
@@ -63,12 +63,12 @@ def interval(deltas: Floats, binary: bool, bounded: bool, alpha: float = 0.05) -
     return Interval(max(low, -1.0), min(high, 1.0), rule) if bounded else Interval(low, high, rule)
 
 
-def around(mean: float, found: Interval) -> Interval:
+def stretched_to(mean: float, found: Interval) -> Interval:
     """Return the interval, made to reach the observed mean where its prior keeps it short of it.
 
     It only ever grows, so it covers no less than it did.
 
-    >>> around(-1.0, Interval(-0.9, 0.1, "dirichlet"))
+    >>> stretched_to(-1.0, Interval(-0.9, 0.1, "dirichlet"))
     Interval(low=-1.0, high=0.1, rule='dirichlet')
     """
     if found.low is None or found.high is None:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,7 +16,7 @@ NO_SPAN: Span = (None, None)
 
 
 @dataclass(frozen=True, slots=True)
-class Kappa(Generic[K]):
+class Kappa:
     """Two raters' agreement over what both gave a label: graders 1 or 0, judges -1, 0 or 1."""
 
     n: int
@@ -34,8 +34,6 @@ class Kappa(Generic[K]):
     low: float | None
     high: float | None
     """95 % interval; None where it would have no width, or is undefined."""
-    disputed: tuple[K, ...]
-    """Items with two different labels, in the first rater's order."""
 
     @property
     def right(self) -> tuple[float, float] | None:
@@ -47,7 +45,7 @@ def kappa(
     first: Mapping[K, int | None],
     second: Mapping[K, int | None],
     unit: Callable[[K], Hashable] | None = None,
-) -> Kappa[K]:
+) -> Kappa:
     """Return how far two raters agree.
 
     Args:
@@ -58,8 +56,8 @@ def kappa(
             a unit, and the interval is the large-sample one.
 
     >>> found = kappa({1: 1, 2: 1, 3: 0, 4: 0}, {1: 1, 2: 0, 3: 0, 4: 0})
-    >>> found.agreed, found.right, found.expected, found.kappa, found.disputed
-    (3, (0.5, 0.25), 0.5, 0.5, (2,))
+    >>> found.agreed, found.right, found.expected, found.kappa
+    (3, (0.5, 0.25), 0.5, 0.5)
     """
     shared = [key for key in first if key in second]
     pairs = {
@@ -74,7 +72,7 @@ def kappa(
     whole = tables.sum(axis=0)
     n = len(pairs)
     rates = np.array([whole.sum(axis=1), whole.sum(axis=0)]).T / max(n, 1)
-    value = float(beyond_chance(whole)) if n else math.nan
+    value = float(cohen(whole)) if n else math.nan
     low, high = NO_SPAN
     if not math.isnan(value):
         low, high = large_sample(whole) if unit is None else leaving_one_out(tables)
@@ -89,7 +87,6 @@ def kappa(
         kappa=None if math.isnan(value) else value,
         low=low,
         high=high,
-        disputed=tuple(key for key, (one, other) in pairs.items() if one != other),
     )
 
 
@@ -105,7 +102,7 @@ def counted(
     return tables
 
 
-def beyond_chance(tables: Floats) -> Floats:
+def cohen(tables: Floats) -> Floats:
     """Return Cohen's kappa of each (..., labels, labels) of counts, nan where undefined."""
     n = tables.sum(axis=(-2, -1))
     # n * n times what is observed, expected and possible: whole numbers, so nothing is rounded
@@ -134,9 +131,9 @@ def leaving_one_out(tables: Floats) -> Span:
     units = len(tables)
     if units < 2:
         return NO_SPAN
-    without = beyond_chance(tables.sum(axis=0) - tables)
+    without = cohen(tables.sum(axis=0) - tables)
     half = t_quantile(0.975, units - 1) * jackknife_error(without)
-    middle = float(beyond_chance(tables.sum(axis=0)))
+    middle = float(cohen(tables.sum(axis=0)))
     return within(middle - half, middle + half)
 
 

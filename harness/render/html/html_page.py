@@ -13,19 +13,16 @@ from typing import TYPE_CHECKING, Any
 from harness.analysis.results import Analysis
 from harness.render.blocks import Block, Heading, Place, Section, Table
 from harness.render.html.page_details import Details, how_made
-from harness.render.html.plots import across, by_question, distributions, sweep_plots
+from harness.render.html.plots import across, distributions, sweep_plots
 from harness.render.html.questions import longest_passage, question_views
 from harness.render.notation import plain, quantity
 from harness.render.sections import report_sections
 from harness.render.sections.opening import StudyFacts
 from harness.render.sections.right_wrong import SIGN_NAMES
-from harness.render.vocabulary import LANGUAGES, Words, words
+from harness.render.vocabulary import IN_FULL, LANGUAGES, Words, language_tag, words
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-
-LISTED = 40
-"""Names of a list that are written out; the others are counted."""
 
 ORDER = (
     *("findings", "contrasts", "curves", "interactions", "counterfactuals", "pairs"),
@@ -44,7 +41,7 @@ def html_page(analysis: Analysis, facts: StudyFacts, details: Details, language:
     Style, script and pictures are part of the one text. It makes no request, and reads without
     its script.
     """
-    said = with_arrows(words(language, LISTED))
+    said = with_arrows(words(language, IN_FULL))
     opening, *sections = sections_of(analysis, facts, details, said)
     views = tuple(question_views(analysis, details, said))
     style, script = source("style.css"), source("script.js")
@@ -55,7 +52,7 @@ def html_page(analysis: Analysis, facts: StudyFacts, details: Details, language:
         .render(
             words=said,
             t=said.on_page,
-            language=browser_language(LANGUAGES[language]),
+            language=language_tag(LANGUAGES[language]),
             facts=facts,
             opening=opening,
             sections=sections,
@@ -82,7 +79,6 @@ def sections_of(
     """Return the opening, then the sections of every report and those of the page alone."""
     questions = {question.id: question for question in details.questions}
     opening, *sections = report_sections(analysis, facts, words, questions=questions)
-    sections += details.cautions
     sections += [
         Section("questions", words.on_page("every_question"), ()),
         how_made(details, words),
@@ -94,16 +90,6 @@ def with_arrows(words: Words) -> Words:
     """Return the words with a drawn arrow for the typed one, which breaks over lines."""
     texts = json.dumps(words.texts, ensure_ascii=False).replace(" -> ", " → ")
     return replace(words, texts=json.loads(texts))
-
-
-def browser_language(language: str) -> str:
-    """Return the tag that HTML has for a language.
-
-    >>> browser_language("ja"), browser_language("zh_hant")
-    ('ja', 'zh-Hant')
-    """
-    name, _, script = language.partition("_")
-    return f"{name}-{script.title()}" if script else name
 
 
 class PageIds:
@@ -138,7 +124,7 @@ def places_in(section: Section) -> Iterator[Place]:
             yield block.place
 
 
-def parts(blocks: Sequence[Block]) -> list[tuple[Heading | None, list[Block]]]:
+def by_heading(blocks: Sequence[Block]) -> list[tuple[Heading | None, list[Block]]]:
     """Return the blocks under their headings; those before the first heading have none."""
     found: list[tuple[Heading | None, list[Block]]] = [(None, [])]
     for block in blocks:
@@ -151,9 +137,8 @@ def parts(blocks: Sequence[Block]) -> list[tuple[Heading | None, list[Block]]]:
 
 def plots_of(analysis: Analysis, details: Details, words: Words) -> dict[Place, list[Any]]:
     """Return what is drawn at the head of a section, or under a heading."""
-    scores = by_question(analysis, details.scores)
     plots: dict[Place, list[Any]] = {
-        ("sweep", curve.factor): list(sweep_plots(analysis, curve, scores, words))
+        ("sweep", curve.factor): list(sweep_plots(analysis, curve, words))
         for curve in analysis.curves
     }
     plots["section", "trust"] = list(distributions(analysis, details.scores, words))
@@ -171,9 +156,9 @@ def unbroken(text: str) -> str:
 
 @cache
 def environment() -> "Environment":
-    """Return the templates; whatever is put into them is escaped, and no control character lives.
+    """Return the templates; every value is escaped, and control characters are replaced.
 
-    A slot that the page does not fill is an error, never an empty place.
+    A slot that the page does not fill is an error, never an empty string.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
@@ -190,7 +175,7 @@ def environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = {"quantity": quantity, "across": across, "parts": parts}
+    filters = {"quantity": quantity, "across": across, "by_heading": by_heading}
     templates.filters |= {**filters, "unbroken": unbroken}
     return templates
 

@@ -7,7 +7,9 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import groupby
 
-CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+from harness.text import HAN_KANA, HANGUL
+
+CJK = HAN_KANA + HANGUL
 TOKEN = re.compile(rf"[{CJK}]|[^\W{CJK}]+|\s+|.", re.DOTALL)
 """A character of Chinese, Japanese or Korean, a word of another script, blanks, any one sign."""
 
@@ -38,12 +40,12 @@ def tokens(text: str) -> list[str]:
     return TOKEN.findall(text)
 
 
-def differences(base: str, text: str) -> tuple[Piece, ...] | None:
+def text_changes(base: str, text: str) -> tuple[Piece, ...] | None:
     """Return `text` with what is only in it marked added, and what is only in `base` marked gone.
 
     None where the two have too little in common for marks to help.
 
-    >>> [(p.kind, p.text) for p in differences("高27公尺。", "高約72公尺。")]
+    >>> [(p.kind, p.text) for p in text_changes("高27公尺。", "高約72公尺。")]
     [('same', '高'), ('gone', '27'), ('added', '約72'), ('same', '公尺。')]
     """
     left, right = tokens(base), tokens(text)
@@ -66,7 +68,7 @@ def differences(base: str, text: str) -> tuple[Piece, ...] | None:
     return tuple(pieces)
 
 
-def runs_of(
+def phrases(
     words: Sequence[str], starts: Container[str] | None = None
 ) -> Iterator[tuple[tuple[str, ...], int, int]]:
     """Yield each run of consecutive words that is too long to be a coincidence, with its place.
@@ -86,15 +88,16 @@ def runs_of(
 @lru_cache(maxsize=10_000)
 def wording(claim: str) -> frozenset[tuple[str, ...]]:
     """Return the runs of words of a claim; cached, as a claim is compared with many passages."""
-    return frozenset(row for row, _, _ in runs_of(tokens(claim)))
+    return frozenset(row for row, _, _ in phrases(tokens(claim)))
 
 
-def shared(text: str, claims: Iterable[tuple[str, str]]) -> tuple[Piece, ...]:
+def shared_wording(text: str, claims: Iterable[tuple[str, str]]) -> tuple[Piece, ...]:
     """Return the text with the wording that it shares with claims; (claim, kind) in order.
 
     Where two claims share the same words, the later one's kind is shown.
 
-    >>> marked = shared("The tower is 27 metres high.", [("tower is 27 metres tall", "entailed")])
+    >>> claims = [("tower is 27 metres tall", "entailed")]
+    >>> marked = shared_wording("The tower is 27 metres high.", claims)
     >>> [(p.kind, p.text) for p in marked]
     [('same', 'The '), ('entailed', 'tower is 27 metres'), ('same', ' high.')]
     """
@@ -104,7 +107,7 @@ def shared(text: str, claims: Iterable[tuple[str, str]]) -> tuple[Piece, ...]:
     words = tokens(text)
     kinds = ["same"] * len(words)
     starts = {row[0] for rows, _ in known for row in rows}
-    places = list(runs_of(words, starts))
+    places = list(phrases(words, starts))
     for rows, kind in known:
         for row, first, last in places:
             if row in rows:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from harness.analysis.changes import switched_off
 from harness.records import Question, Response, Score, Verdict
 from harness.render.blocks import (
     Block,
@@ -61,10 +62,6 @@ class RunRecord:
     command: str = ""
     """The line that makes this run again."""
 
-    def is_off(self, name: str) -> bool:
-        """Say whether another setting switches this one off: itself, or its whole group."""
-        return name in self.inactive or name.partition(".")[0] in self.inactive
-
 
 @dataclass(frozen=True, slots=True)
 class Details:
@@ -80,8 +77,6 @@ class Details:
     records: tuple[RunRecord, ...] = ()
     judge: Mapping[str, str] = field(default_factory=dict)
     """What shaped the judge's labels: key -> text."""
-    cautions: tuple[Section, ...] = ()
-    """Further sections of warnings, such as answers that rest on a wrong caption."""
     commands: tuple[str, ...] = ()
     """The lines that make this study, and this page, again."""
 
@@ -134,14 +129,16 @@ def recorded(details: Details, words: Words) -> Iterator[Block]:
 
 def differs(name: str, records: Sequence[RunRecord]) -> bool:
     """Say whether the runs in which a setting acts have it at different values."""
-    active = [repr(one.settings.get(name)) for one in records if not one.is_off(name)]
+    active = [
+        repr(one.settings.get(name)) for one in records if not switched_off(name, one.inactive)
+    ]
     return len(set(active)) > 1 or 0 < len(active) < len(records)
 
 
 def setting(name: str, record: RunRecord, words: Words) -> Cell:
     """Return a setting's value in one run, and whether it is switched off there."""
     text = words.value(record.settings[name]) if name in record.settings else ""
-    if not record.is_off(name):
+    if not switched_off(name, record.inactive):
         return Cell(text)
     return Cell(f"{text} ({words.get('html', 'inactive')})", Tone.MUTED)
 
@@ -149,7 +146,7 @@ def setting(name: str, record: RunRecord, words: Words) -> Cell:
 def by_run(
     records: Sequence[RunRecord], words: Words, rows: Iterable[tuple[str, list[Cell]]]
 ) -> Table:
-    """Return a table with a column a run."""
+    """Return a table with one column per run."""
     columns = (Column(words.on_page("setting")), *(Column(one.run) for one in records))
     return Table(columns, tuple((Cell(name), *cells) for name, cells in rows))
 
@@ -157,7 +154,7 @@ def by_run(
 def by_value(
     records: Sequence[RunRecord], facts: Sequence[Mapping[str, str]], words: Words, table: str
 ) -> Table:
-    """Return a table with a row a value, and the runs that have it."""
+    """Return a table with one row per value, and the runs that have it."""
     rows = []
     for name in dict.fromkeys(name for one in facts for name in one):
         runs: dict[str, list[str]] = {}

@@ -5,12 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from harness.analysis.means import mean_interval
 from harness.analysis.results import Analysis, Curve, MetricTrust, Trust
-from harness.analysis.study_table import RIGHT
 from harness.records import Score
 from harness.render.notation import mean, quantity
-from harness.render.sections.metric_trust import metric_groups, metric_title
+from harness.render.sections.metric_trust import metric_title
 from harness.render.sections.right_wrong import answers_of
 from harness.render.vocabulary import Words
 
@@ -23,9 +21,6 @@ LEFT, TOP, WIDE, HIGH = 34.0, 10.0, 220.0, 110.0
 BINS = 20
 SIDES = (("right", 1.0), ("wrong", 0.0))
 HISTOGRAM_WIDTH, HISTOGRAM_HEIGHT = 240.0, 40.0
-
-ScoresByQuestion = Mapping[tuple[str, str], Mapping[str, float]]
-"""(metric, run) -> question id -> score."""
 
 
 def across(difference: float) -> float:
@@ -41,29 +36,26 @@ Plot = Mapping[str, Any]
 """What `plots.html.jinja` draws: name in the template -> value."""
 
 
-def sweep_plots(
-    analysis: Analysis, curve: Curve, scores: ScoresByQuestion, words: Words
-) -> Iterator[Plot]:
+def sweep_plots(analysis: Analysis, curve: Curve, words: Words) -> Iterator[Plot]:
     """Yield a plot for each metric whose scores lie between 0 and 1.
 
     `line` and `band` are the attribute `points` of a polyline and of a polygon; the band is empty
     where not every point has an interval. A point's `text` is what a screen reader says, and what
     is shown when pointing at it.
     """
-    groups = metric_groups(analysis)
     for metric in curve.points[0].means:
-        if metric in groups.unbounded or metric in groups.costs:
+        if metric in analysis.unbounded or metric in analysis.costs:
             continue
         points = list(sweep_points(curve, metric))
         if len(points) < 2:
             continue
         yield {
-            "title": metric_title(metric, groups, words),
+            "title": metric_title(metric, analysis, words),
             "factor": curve.factor,
             "points": points,
             "line": " ".join(f"{point['x']},{point['y']}" for point in points),
-            "band": band(curve, metric, scores),
-            "grey": metric in groups.doubted,
+            "band": band(curve, metric),
+            "grey": metric in analysis.doubted,
         }
 
 
@@ -94,39 +86,12 @@ def from_top(score: float) -> float:
     return round(TOP + (1 - max(0.0, min(1.0, score))) * HIGH, 1)
 
 
-def by_question(analysis: Analysis, scores: Mapping[str, Sequence[Score]]) -> ScoresByQuestion:
-    """Return each run's scores, and right and wrong, by question; repeats are averaged."""
-    single: dict[tuple[str, str], dict[str, list[float]]] = {}
-    for run, rows in scores.items():
-        for row in rows:
-            if row.value is not None:
-                of_run = single.setdefault((row.metric, run), {})
-                of_run.setdefault(row.question_id, []).append(row.value)
-    for run, question, right, _ in answers_of(analysis.outcomes):
-        if right is not None:
-            single.setdefault((RIGHT, run), {})[question] = [right]
-    return {
-        key: {question: sum(found) / len(found) for question, found in rows.items()}
-        for key, rows in single.items()
-    }
-
-
-def band(curve: Curve, metric: str, scores: ScoresByQuestion) -> str:
-    """Return the outline of the 95 % intervals; empty where a point has none.
-
-    Each is computed over the questions that every run of the sweep has scored, as the points
-    are; where the scores at hand do not make the point's mean, nothing is drawn.
-    """
-    of_runs = [scores.get((metric, point.run), {}) for point in curve.points]
-    common = sorted(set.intersection(*(set(found) for found in of_runs)))
-    binary = all(found[q] in (0.0, 1.0) for found in of_runs for q in common)
+def band(curve: Curve, metric: str) -> str:
+    """Return the outline of the 95 % intervals; empty where a point has none."""
     upper, lower = [], []
-    for point, found in zip(curve.points, of_runs, strict=True):
-        row = np.array([found[question] for question in common])
-        here, span = point.means[metric], mean_interval(row, binary, bounded=True)
-        if here is None or span.low is None or span.high is None:
-            return ""
-        if not np.isclose(row.mean(), here):
+    for point in curve.points:
+        span = point.intervals[metric]
+        if span.low is None or span.high is None:
             return ""
         x = from_left(curve, point.value)
         upper.append(f"{x},{from_top(span.high)}")
@@ -138,7 +103,9 @@ def distributions(
     analysis: Analysis, scores: Mapping[str, Sequence[Score]], words: Words
 ) -> Iterator[Plot]:
     """Yield each metric that is compared with right and wrong, and has scores."""
-    known = outcomes(analysis)
+    rules = {row.graded_by for row in analysis.trust}
+    cells = answers_of(analysis.outcomes)
+    known = {(run, question): right for run, question, right, by in cells if by in rules}
     values: dict[str, list[tuple[float, float]]] = {}
     for run, rows in scores.items():
         for row in rows:
@@ -148,14 +115,6 @@ def distributions(
     for trust in analysis.trust:
         if trust.metric in values:
             yield distribution(trust, values[trust.metric], words)
-
-
-def outcomes(analysis: Analysis) -> Mapping[tuple[str, str], float | None]:
-    """Return (run, question id) -> right, where the rule of the trust table says so."""
-    by_people = any(row.graded_by == "grade" for row in analysis.trust)
-    rule = "grade" if by_people else "answer_match"
-    cells = answers_of(analysis.outcomes)
-    return {(run, question): right for run, question, right, origin in cells if origin == rule}
 
 
 def distribution(trust: MetricTrust, values: Sequence[tuple[float, float]], words: Words) -> Plot:

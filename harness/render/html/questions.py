@@ -8,10 +8,9 @@ from typing import Any
 from harness.analysis.results import Analysis
 from harness.records import Passage, Response, Verdict
 from harness.render.blocks import Cell, Column, Table, Tone
-from harness.render.html.marking import Piece, differences, shared
+from harness.render.html.marking import Piece, shared_wording, text_changes
 from harness.render.html.page_details import Details
 from harness.render.notation import mean, quantity
-from harness.render.sections.metric_trust import metric_groups
 from harness.render.sections.right_wrong import marks
 from harness.render.sections.several_judges import label_key
 from harness.render.vocabulary import Words
@@ -136,12 +135,11 @@ def longest_passage(details: Details) -> int | None:
 
 
 def score_tables(analysis: Analysis, details: Details, words: Words) -> Mapping[str, Table]:
-    """Return question id -> a row a metric, a cell a run; repeats stand side by side."""
-    groups = metric_groups(analysis)
+    """Return question id -> one row per metric, one cell per run; repeats are side by side."""
     texts: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for run, scores in details.scores.items():
         for row in scores:
-            write = quantity if row.metric in groups.unbounded else mean
+            write = quantity if row.metric in analysis.unbounded else mean
             text = (
                 words.line("na", reason=words.get("statuses", row.status))
                 if row.value is None
@@ -155,7 +153,7 @@ def score_tables(analysis: Analysis, details: Details, words: Words) -> Mapping[
         rows = []
         for metric in [metric.metric for metric in analysis.means]:
             cells = [" ".join(texts.get((question, metric, run), [])) for run in runs]
-            tone = Tone.MUTED if metric in groups.doubted else Tone.PLAIN
+            tone = Tone.MUTED if metric in analysis.doubted else Tone.PLAIN
             if any(cells):
                 rows.append(tuple(Cell(text, tone) for text in (words.metric(metric), *cells)))
         if rows:
@@ -179,7 +177,7 @@ def answer_texts(answers: Sequence[RunAnswer]) -> list[View]:
             "text": text,
             "error": error,
             "cut": any(one.response.cut for one in same),
-            "pieces": differences(base, text) if base and text not in (None, base) else None,
+            "pieces": text_changes(base, text) if base and text not in (None, base) else None,
             "first": text == base,
             "claims": claims(same, "response"),
             "reverse": reverse_questions(same),
@@ -279,7 +277,7 @@ def passage_lists(answers: Sequence[RunAnswer], place: str, longest: int | None)
 def ranked(
     passage: Passage, at: int, answers: Sequence[RunAnswer], new: bool, longest: int | None
 ) -> View:
-    """Return the labels that the runs which got as far as a passage have for it, and its text.
+    """Return the labels that a passage has in the runs that retrieved it, and its text.
 
     Of the claims those that the passage does not mention are left out; the text has no pieces
     where the page shows it above.
@@ -318,4 +316,4 @@ def marked(
             if row.item >= 0 and row.label in (1, -1)
         ]
     shown = text if longest is None or len(text) <= longest else text[:longest] + " …"
-    return shared(shown, dict.fromkeys(marks))
+    return shared_wording(shown, dict.fromkeys(marks))

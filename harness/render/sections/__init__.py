@@ -7,7 +7,7 @@ from harness.records import Question
 from harness.render.blocks import Section
 from harness.render.sections.averages import averages, definitions, retrieval
 from harness.render.sections.finding_sentences import findings
-from harness.render.sections.metric_trust import metric_trust, suspects
+from harness.render.sections.metric_trust import metric_trust, suspects, wrong_captions
 from harness.render.sections.one_factor import one_factor
 from harness.render.sections.opening import StudyFacts, opening
 from harness.render.sections.right_wrong import right_wrong
@@ -52,4 +52,5 @@ def report_sections(
         tables = [listed, *tables, between, crossed, interactions(analysis, words)]
         tables += [retrieval(analysis, words), suspects(analysis, words)]
         tables.append(definitions(analysis, words))
+    tables.append(wrong_captions(facts.wrong_captions, words))
     return (opening(analysis, facts, words, brief), *(part for part in tables if part is not None))

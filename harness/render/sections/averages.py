@@ -22,7 +22,7 @@ from harness.render.blocks import (
     text_table,
 )
 from harness.render.notation import NA, interval, mean, quantity
-from harness.render.sections.metric_trust import MetricGroups, metric_groups, metric_title
+from harness.render.sections.metric_trust import metric_title
 from harness.render.vocabulary import Words
 
 SPELT_OUT = 4
@@ -51,15 +51,14 @@ def averages(analysis: Analysis, words: Words, brief: bool) -> Section:
 def means_table(
     metrics: Sequence[MetricMeans], analysis: Analysis, words: Words, brief: bool
 ) -> Iterator[Block]:
-    """Yield the means, in full a row a metric and in brief a row a run.
+    """Yield the means, in full one row per metric and in brief one row per run.
 
     A metric that is NA in every run is a line.
     """
-    groups = metric_groups(analysis)
-    scored = [m for m in metrics if m.metric not in groups.unscored]
-    titles = [metric_title(m.metric, groups, words) for m in scored]
+    scored = [m for m in metrics if m.metric not in analysis.unscored]
+    titles = [metric_title(m.metric, analysis, words) for m in scored]
     rows = [
-        [mean_cell(m, i, run, groups, words, brief) for i, run in enumerate(analysis.runs)]
+        [mean_cell(m, i, run, analysis, words, brief) for i, run in enumerate(analysis.runs)]
         for m in scored
     ]
     if shows_returned(scored, analysis):
@@ -72,7 +71,7 @@ def means_table(
     elif scored:
         yield grid(words.get("columns", "metric"), names, titles, rows)
     for m in metrics:
-        if m.metric in groups.unscored:
+        if m.metric in analysis.unscored:
             reasons = reasons_of(m.cells, words)
             yield Paragraph(
                 words.line("na_everywhere", metric=words.metric(m.metric), reasons=reasons)
@@ -105,7 +104,7 @@ def returned(run: RunSummary, words: Words) -> Cell:
 
 
 def mean_cell(
-    metric: MetricMeans, at: int, run: RunSummary, groups: MetricGroups, words: Words, brief: bool
+    metric: MetricMeans, at: int, run: RunSummary, analysis: Analysis, words: Words, brief: bool
 ) -> Cell:
     """Return one run's mean with the questions scored of those asked; in full its interval too."""
     cell = metric.cells[at]
@@ -118,7 +117,7 @@ def mean_cell(
     text = star + write(cell.mean)
     if not brief and cell.low is not None:
         text += " " + interval(cell.low, cell.high, write)
-    tone = Tone.MUTED if star or metric.metric in groups.doubted else Tone.PLAIN
+    tone = Tone.MUTED if star or metric.metric in analysis.doubted else Tone.PLAIN
     return Cell(words.line("scored", mean=text, scored=cell.scored, asked=cell.asked), tone)
 
 
@@ -127,7 +126,7 @@ def legend(metrics: Sequence[MetricMeans], analysis: Analysis, words: Words) -> 
     yield Paragraph(words.line("n_of_n"), Tone.MUTED)
     if any(run.saturated for run in analysis.runs):
         yield Paragraph(words.line("saturated"), Tone.MUTED)
-    if metric_groups(analysis).doubted & {m.metric for m in metrics}:
+    if analysis.doubted & {m.metric for m in metrics}:
         yield Paragraph(words.line("not_trusted_note"), Tone.MUTED)
 
 
@@ -161,7 +160,7 @@ def with_gaps(metrics: Sequence[MetricMeans]) -> list[MetricMeans]:
 
 
 def common_means(metrics: Sequence[MetricMeans], words: Words) -> Iterator[Paragraph]:
-    """Yield a line a metric with missing scores: why, and its means over common questions.
+    """Yield one line per metric with missing scores: why, and its means over common questions.
 
     Where many have missing scores, one line names them all.
     """

@@ -109,7 +109,7 @@ def of_severity(
     yield Heading(words.get("headings", HEADINGS[severity]), place, fold, f"({len(found)})")
     yield Items(
         tuple(sentence(finding, words, analysis.family.alpha) for finding in shown),
-        tuple((evidence(f, analysis), *named_questions(f, analysis)) for f in shown),
+        tuple((evidence_place(f, analysis), *named_questions(f, analysis)) for f in shown),
     )
     if len(found) > len(shown):
         yield Paragraph(words.line("csv", more=len(found) - len(shown), file="findings.csv"))
@@ -156,7 +156,7 @@ def varied(findings: Sequence[Finding], room: int) -> list[Finding]:
     return [findings[at] for at in kept]
 
 
-def evidence(finding: Finding, analysis: Analysis) -> Place:
+def evidence_place(finding: Finding, analysis: Analysis) -> Place:
     """Return where the evidence of a finding is, as close as what it names allows."""
     section = EVIDENCE_IN.get(finding.kind)
     if finding.left and finding.right and section != "judges":
@@ -197,7 +197,7 @@ def sentence(finding: Finding, words: Words, alpha: float = ALPHA) -> str:
     names = names_of(finding, words)
     about = {"factor": finding.factor, "alpha": alpha}
     values = {**about, **finding.numbers, **finding.names, **finding.groups}
-    parts = parts_of(words.texts["kinds"][finding.kind], values)
+    parts = chosen_parts(words.texts["kinds"][finding.kind], values)
     return words.join("parts", (words.fill(part, names, finding.numbers) for part in parts))
 
 
@@ -225,12 +225,12 @@ def names_of(finding: Finding, words: Words) -> dict[str, object]:
     return names
 
 
-def parts_of(template: Template, values: Mapping[str, object]) -> list[str]:
+def chosen_parts(template: Template, values: Mapping[str, object]) -> list[str]:
     """Return the parts of a template that are said.
 
     A part with conditions is said by the first of them that holds, if any.
 
-    >>> parts_of(["a", {"n > 1": "many", "else": "one"}, {"m": "more"}], {"n": 2, "m": 0})
+    >>> chosen_parts(["a", {"n > 1": "many", "else": "one"}, {"m": "more"}], {"n": 2, "m": 0})
     ['a', 'many']
     """
     if isinstance(template, str):
@@ -238,19 +238,19 @@ def parts_of(template: Template, values: Mapping[str, object]) -> list[str]:
     parts = [
         part
         if isinstance(part, str)
-        else next((text for condition, text in part.items() if holds(condition, values)), None)
+        else next((text for condition, text in part.items() if is_met(condition, values)), None)
         for part in template
     ]
     return [part for part in parts if part is not None]
 
 
-def holds(condition: str, values: Mapping[str, object]) -> bool:
+def is_met(condition: str, values: Mapping[str, object]) -> bool:
     """Say whether a condition holds: `else`, or tests that are joined by `and`.
 
     A test is `name` (it is not empty, zero or NA), `name is text`, `name is NA`, or a comparison
     with a number or another name, which fails where either is NA.
 
-    >>> [holds(c, {"p": 0.04, "low": None}) for c in ("p <= 0.05", "low is NA and p", "low > p")]
+    >>> [is_met(c, {"p": 0.04, "low": None}) for c in ("p <= 0.05", "low is NA and p", "low > p")]
     [True, True, False]
     """
     return condition == "else" or all(passes(test, values) for test in condition.split(" and "))

@@ -5,11 +5,9 @@ trusted is called in a table.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
-from harness.analysis.results import Analysis, MetricTrust, Trust
+from harness.analysis.results import NOT_TRUSTED, Analysis, MetricTrust, Trust
 from harness.analysis.suspects import OnWrongCaption
-from harness.records import Layer
 from harness.render.blocks import (
     Block,
     Cell,
@@ -35,42 +33,18 @@ TONES = {
 
 CONCLUSIONS = {
     "believed": (Trust.TRUSTED,),
-    "not_believed": (Trust.NO_EVIDENCE, Trust.INVERTED),
+    "not_believed": NOT_TRUSTED,
 }
-"""What the table comes to, and by which verdicts."""
+"""Line that sums up the table -> the verdicts that it counts."""
 
 MOST_SUSPECTS = 50
 """Doubtful verdicts that are shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class MetricGroups:
-    """The metrics of an analysis that are shown in another way than the rest."""
-
-    costs: frozenset[str]
-    unbounded: frozenset[str]
-    doubted: frozenset[str]
-    """They cannot tell right answers from wrong ones here."""
-    unscored: frozenset[str]
-    """They are NA in every run."""
-
-
-def metric_groups(analysis: Analysis) -> MetricGroups:
-    """Return the groups of an analysis' metrics."""
-    means = analysis.means
-    distrust = (Trust.NO_EVIDENCE, Trust.INVERTED)
-    return MetricGroups(
-        costs=frozenset(m.metric for m in means if m.layer is Layer.COST),
-        unbounded=frozenset(m.metric for m in means if not m.bounded),
-        doubted=frozenset(t.metric for t in analysis.trust if t.verdict in distrust),
-        unscored=frozenset(m.metric for m in means if not any(cell.scored for cell in m.cells)),
-    )
-
-
-def metric_title(metric: str, groups: MetricGroups, words: Words) -> str:
+def metric_title(metric: str, analysis: Analysis, words: Words) -> str:
     """Return a metric's name as a heading, marked where the metric is not trusted."""
     name = words.metric(metric)
-    return words.line("not_trusted", metric=name) if metric in groups.doubted else name
+    return words.line("not_trusted", metric=name) if metric in analysis.doubted else name
 
 
 def metric_trust(
@@ -80,7 +54,7 @@ def metric_trust(
 
     None where nothing was graded and no agreement was measured.
     """
-    unscored = metric_groups(analysis).unscored if brief else ()
+    unscored = analysis.unscored if brief else ()
     checked = [row for row in analysis.trust if row.metric not in unscored]
     blocks: list[Block] = list(against_right(checked, words, brief)) if checked else []
     if facts.judge is not None and facts.agreement and not brief:
@@ -95,7 +69,7 @@ def metric_trust(
 
 
 def against_right(checked: list[MetricTrust], words: Words, brief: bool) -> list[Block]:
-    """Return the table, what it comes to, and who graded."""
+    """Return the table, the lines that sum it up, and who graded."""
     numbers = ["mean_right", "mean_wrong", "gap", "answers", "auc", "interval"]
     numbers += [] if brief else ["within", "between"]
     columns = words.columns(("metric", *numbers, "verdict"), long=("metric",))

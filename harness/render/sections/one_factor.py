@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
+from harness.analysis.findings.contrast_findings import answer_changes
 from harness.analysis.results import (
+    BEYOND_CHANCE,
     Analysis,
     Attribution,
     Change,
@@ -33,8 +35,8 @@ from harness.render.notation import (
     signed,
     signed_quantity,
 )
-from harness.render.sections.finding_sentences import ALPHA, parts_of
-from harness.render.sections.metric_trust import MetricGroups, metric_groups, metric_title
+from harness.render.sections.finding_sentences import ALPHA, chosen_parts
+from harness.render.sections.metric_trust import metric_title
 from harness.render.sections.opening import view_of
 from harness.render.vocabulary import Words
 
@@ -57,9 +59,6 @@ SHARED_LINES = {
 }
 """Verdicts that need no row of numbers, and the line that names their metrics."""
 
-LOUD = (Conclusion.BETTER, Conclusion.WORSE, Conclusion.DIFFERENT)
-"""Verdicts that are shown beside the metric's name in brief."""
-
 COLUMNS = (
     *("metric", "change", "won_tied_lost", "questions", "dropped", "interval", "p", "least"),
     *("adjusted", "reading", "detectable", "needed", "changed"),
@@ -75,7 +74,7 @@ OVERVIEW = {
     True: ("change", "p", "changed"),
     False: ("change", "interval", "questions", "p", "adjusted", "reading", "changed"),
 }
-"""Columns of the table with a row a contrast, brief and in full."""
+"""Columns of the table with one row per contrast, brief and in full."""
 
 TONES = {
     Conclusion.BETTER: Tone.GOOD,
@@ -93,12 +92,11 @@ def one_factor(analysis: Analysis, words: Words, brief: bool) -> Section:
         view = view_of(analysis)
         none = words.line("view_none", view=view) if view else words.line("contrasts_none")
         return words.section("contrasts", (Paragraph(none, Tone.CAUTION),))
-    groups = metric_groups(analysis)
-    blocks: list[Block] = list(family(analysis, words))
+    blocks: list[Block] = list(how_to_read(analysis, words))
     first = analysis.contrasts[: MOST_IN_FULL[brief]]
     rest = analysis.contrasts[len(first) :]
     if not brief:
-        blocks.append(overview(analysis.contrasts, groups, words))
+        blocks.append(overview(analysis.contrasts, analysis, words))
         if rest:
             blocks.append(Paragraph(words.line("more_contrasts", more=len(rest))))
     fold = Fold.OPEN if len(first) <= UNFOLDED else Fold.CLOSED
@@ -109,18 +107,18 @@ def one_factor(analysis: Analysis, words: Words, brief: bool) -> Section:
         blocks.append(Heading(contrast_title(contrast, words), place, fold, note))
         blocks += explanation(contrast, words, brief, analysis.family.alpha)
         blocks += (
-            brief_table(contrast, groups, words)
+            brief_table(contrast, analysis, words)
             if brief
-            else [differences(contrast.differences, groups, words, brief)]
+            else [difference_table(contrast.differences, analysis, words, brief)]
         )
     if rest and brief:
         blocks.append(Heading(words.get("headings", "more_contrasts")))
         blocks.append(Paragraph(words.line("more_contrasts", more=len(rest))))
-        blocks.append(overview(rest, groups, words, brief))
+        blocks.append(overview(rest, analysis, words, brief))
     return words.section("contrasts", blocks)
 
 
-def family(analysis: Analysis, words: Words) -> Iterator[Paragraph]:
+def how_to_read(analysis: Analysis, words: Words) -> Iterator[Paragraph]:
     """Yield how to read the numbers below, and how many tests they are corrected for."""
     yield Paragraph(words.line("legend"), Tone.MUTED)
     tests = analysis.family
@@ -133,7 +131,7 @@ def family(analysis: Analysis, words: Words) -> Iterator[Paragraph]:
         yield Paragraph(words.line("clusters", **numbers), Tone.MUTED)
     if any(metric.metric in UNTESTED for metric in analysis.means):
         yield Paragraph(words.line("untested"), Tone.MUTED)
-    if metric_groups(analysis).doubted:
+    if analysis.doubted:
         yield Paragraph(words.line("not_trusted_note"), Tone.MUTED)
 
 
@@ -172,18 +170,12 @@ def explanation(contrast: Contrast, words: Words, brief: bool, alpha: float) -> 
         yield Paragraph(words.line("transition", transitions=cells))
 
 
-def answers_changed(right: Difference, words: Words, alpha: float = ALPHA) -> str:
+def answers_changed(right: Difference, words: Words, alpha: float) -> str:
     """Return which answers one contrast turned, and whether chance would do as much."""
-    test = right.mcnemar
-    numbers = {
-        "p": right.p if test is None else test.p,
-        "p_floor": right.p_floor if test is None else test.floor,
-        "discordant": right.wins + right.losses,
-        "questions": right.questions,
-    }
+    numbers = answer_changes(right)
     groups = {"gained": right.won, "lost": right.lost}
     _, *template = words.texts["kinds"]["answers_changed"]
-    parts = parts_of(template, {"alpha": alpha, **numbers, **groups})
+    parts = chosen_parts(template, {"alpha": alpha, **numbers, **groups})
     shown = parts if numbers["discordant"] else parts[:1]
     return words.join("parts", (words.fill(part, groups, numbers) for part in shown))
 
@@ -211,17 +203,17 @@ def transition(row: Transition, words: Words) -> str:
 
 def overview(
     contrasts: Sequence[Contrast],
-    groups: MetricGroups,
+    analysis: Analysis,
     words: Words,
     brief: bool = False,
     keys: Sequence[str] = (),
 ) -> Table:
-    """Return a row a contrast: right and wrong only, in these columns of `COLUMNS`."""
+    """Return one row per contrast: right and wrong only, in these columns of `COLUMNS`."""
     keys = keys or OVERVIEW[brief]
     rows = []
     for contrast in contrasts:
         right = contrast.difference(RIGHT)
-        cells = cells_of(right, groups, words, brief) if right else {}
+        cells = cells_of(right, analysis, words, brief) if right else {}
         place = ("contrast", contrast.left, contrast.right)
         rows.append(
             (
@@ -234,11 +226,11 @@ def overview(
     return Table(columns, tuple(rows))
 
 
-def brief_table(contrast: Contrast, groups: MetricGroups, words: Words) -> Iterator[Block]:
+def brief_table(contrast: Contrast, analysis: Analysis, words: Words) -> Iterator[Block]:
     """Yield the table of differences, and in a line each what needs no row of it."""
-    scored = [d for d in contrast.differences if d.metric not in groups.unscored]
-    spent = [d for d in scored if d.metric in groups.costs]
-    quality = [d for d in scored if d.metric not in groups.costs]
+    scored = [d for d in contrast.differences if d.metric not in analysis.unscored]
+    spent = [d for d in scored if d.metric in analysis.costs]
+    quality = [d for d in scored if d.metric not in analysis.costs]
     shared: dict[str, list[str]] = {}
     rows = []
     for row in quality:
@@ -247,7 +239,7 @@ def brief_table(contrast: Contrast, groups: MetricGroups, words: Words) -> Itera
         else:
             rows.append(row)
     if rows:
-        yield differences(rows, groups, words, brief=True)
+        yield difference_table(rows, analysis, words, brief=True)
     for key, metrics in shared.items():
         yield Paragraph(words.line(key, metrics=metrics))
     costs = [cost(row, words) for row in spent if row.questions]
@@ -276,19 +268,19 @@ def cost(row: Difference, words: Words) -> str:
     return text
 
 
-def differences(
-    rows: Sequence[Difference], groups: MetricGroups, words: Words, brief: bool
+def difference_table(
+    rows: Sequence[Difference], analysis: Analysis, words: Words, brief: bool
 ) -> Table:
-    """Return a row a metric; in full with what was dropped and what could be found."""
+    """Return one row per metric; in full with what was dropped and what could be found."""
     keys = [key for key in COLUMNS if not brief or key not in IN_FULL_ONLY]
     columns = words.columns(keys, long=("metric", "changed"), detail=DETAIL)
-    cells = [cells_of(row, groups, words, brief) for row in rows]
+    cells = [cells_of(row, analysis, words, brief) for row in rows]
     return Table(columns, tuple(tuple(row[key] for key in keys) for row in cells))
 
 
-def cells_of(row: Difference, groups: MetricGroups, words: Words, brief: bool) -> dict[str, Cell]:
+def cells_of(row: Difference, analysis: Analysis, words: Words, brief: bool) -> dict[str, Cell]:
     """Return all that a difference's row can hold, by column."""
-    unbounded = row.metric in groups.unbounded
+    unbounded = row.metric in analysis.unbounded
     write = signed_quantity if unbounded else signed
     floor = row.p_floor if row.mcnemar is None else row.mcnemar.floor
     dropped = (row.dropped_left, row.dropped_right, row.dropped_both)
@@ -296,7 +288,7 @@ def cells_of(row: Difference, groups: MetricGroups, words: Words, brief: bool) -
     if row.verdict is Conclusion.NOT_TESTED:
         too_few = none_needed = words.get("verdicts", row.verdict)
     texts = {
-        "metric": row_title(row, groups, words, brief),
+        "metric": row_title(row, analysis, words, brief),
         "change": write(row.mean),
         "won_tied_lost": f"{row.wins}/{row.ties}/{row.losses}",
         "questions": count(row.questions),
@@ -310,7 +302,7 @@ def cells_of(row: Difference, groups: MetricGroups, words: Words, brief: bool) -
         "needed": or_why(row.questions_needed, count, none_needed, words),
         "changed": turned(row, words, NAMED if brief else words.listed),
     }
-    doubted = row.metric in groups.doubted
+    doubted = row.metric in analysis.doubted
     tone = Tone.MUTED if doubted and not brief else TONES.get(row.verdict, Tone.PLAIN)
     drawn = None if unbounded or row.mean is None else row
     return {
@@ -319,10 +311,10 @@ def cells_of(row: Difference, groups: MetricGroups, words: Words, brief: bool) -
     }
 
 
-def row_title(row: Difference, groups: MetricGroups, words: Words, brief: bool) -> str:
+def row_title(row: Difference, analysis: Analysis, words: Words, brief: bool) -> str:
     """Return a metric's name, in brief with a verdict that must not be overlooked."""
-    name = metric_title(row.metric, groups, words)
-    if brief and row.verdict in LOUD:
+    name = metric_title(row.metric, analysis, words)
+    if brief and row.verdict in BEYOND_CHANCE:
         verdict = words.get("verdicts", row.verdict)
         name = words.line("with_verdict", metric=words.metric(row.metric), verdict=verdict)
     return words.line("declared", metric=name) if row.primary else name

@@ -1,11 +1,12 @@
 """What the report is about: the study, who graded, who judged, who answered."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from harness.analysis.results import Analysis
+from harness.analysis.suspects import OnWrongCaption
 from harness.render.blocks import Block, Items, Paragraph, Section, Tone
 from harness.render.vocabulary import Words
 
@@ -34,10 +35,12 @@ class StudyFacts:
     """Run -> the label of what answers there: a model's name, or `extractive`."""
     graders: tuple[str, ...] = ()
     """Who graded the answers, or what: a name may be that of a program."""
+    wrong_captions: Mapping[str, Sequence[OnWrongCaption]] = field(default_factory=dict)
+    """Run -> its answers that rely on a caption graded wrong."""
     language: str = ""
     """The study's language as the judges call it: en, ja, zh_hant or zh_hans; the terminal shows
     the agreement that was measured in it. Empty where it is not known."""
-    words: tuple[str, ...] = ()
+    overrides: tuple[str, ...] = ()
     """The override words that name this study, put into commands to paste: ("study=census",)."""
 
 
@@ -55,7 +58,7 @@ def opening(analysis: Analysis, facts: StudyFacts, words: Words, brief: bool = F
     sentences = [graded(analysis, words)]
     if facts.graders and analysis.outcomes.origins.get("grade"):
         sentences.append(words.line("graders", graders=facts.graders))
-    sentences += [judge(facts, words), *measured(facts, words, brief)]
+    sentences += [judge_line(facts, words), *measured(facts, words, brief)]
     sentences += [*generators(facts, words), *run_notes(analysis, words)]
     blocks.append(Items(tuple(sentences)))
     return Section("study", facts.study, tuple(blocks))
@@ -83,7 +86,7 @@ def graded(analysis: Analysis, words: Words) -> str:
     return words.line("graded", origins=parts)
 
 
-def judge(facts: StudyFacts, words: Words) -> str:
+def judge_line(facts: StudyFacts, words: Words) -> str:
     """Say who judged."""
     if facts.judge is None:
         return words.line("judge_none")

@@ -7,6 +7,7 @@ from harness.records import Question
 from harness.render.blocks import Block, Cell, Column, Paragraph, Section, Table, Tone
 from harness.render.notation import count
 from harness.render.vocabulary import Words
+from harness.text import shortened
 
 RIGHT, WRONG, FAILED, UNKNOWN = "✓", "✗", "!", "⋅"
 """Signs that are one column wide in every terminal; an ordinary middle dot is two in some."""
@@ -30,7 +31,7 @@ def right_wrong(
         analysis: What the report says.
         words: The report's language.
         brief: Leave out the questions that tell nothing where there are many.
-        questions: Their wordings by id, for a grid with a row a question.
+        questions: Their wordings by id, for a grid with one row per question.
     """
     grid = analysis.outcomes
     if not any(row.known for row in grid.rows):
@@ -55,7 +56,7 @@ def right_wrong(
 
 
 def by_run(grid: Outcomes, shown: Sequence[str], words: Words) -> Table:
-    """Return the grid with a row a run."""
+    """Return the grid with one row per run."""
     at = [grid.questions.index(question) for question in shown]
     columns = (
         *words.columns(("run", "right")),
@@ -73,7 +74,7 @@ def by_run(grid: Outcomes, shown: Sequence[str], words: Words) -> Table:
 
 
 def by_question(grid: Outcomes, questions: Mapping[str, Question], words: Words) -> Table:
-    """Return the grid with a row a question, each a link to its answers."""
+    """Return the grid with one row per question, each a link to its answers."""
     sources = bool(questions)
     keys = ("question", "source") if sources else ("question",)
     columns = (*words.columns(keys, long=("question",)), *(Column(row.run) for row in grid.rows))
@@ -101,8 +102,7 @@ def titled(name: str, question: Question | None) -> str:
     """Return a question's id with its wording, cut where it is long."""
     if question is None or question.question == name:
         return name
-    text = question.question
-    return f"{name} {text if len(text) <= LONGEST else text[: LONGEST - 3] + '...'}"
+    return f"{name} {shortened(question.question, LONGEST)}"
 
 
 def mark(cell: float | None, origin: str) -> Cell:

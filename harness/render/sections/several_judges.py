@@ -20,7 +20,7 @@ ANSWERED = {1: "yes", 0: "no"}
 
 
 AGREEMENT = ("check", "matched", "questions", "same_label", "kappa", "interval", "given")
-"""Columns of the table of how far two judges agree, a row a check."""
+"""Columns of the table of how far two judges agree, one row per check."""
 
 
 def several_judges(analysis: Analysis, words: Words, brief: bool) -> Section | None:
@@ -49,12 +49,11 @@ def several_judges(analysis: Analysis, words: Words, brief: bool) -> Section | N
 
 def agreement_row(row: CheckAgreement, words: Words) -> tuple[Cell, ...]:
     """Return how far two judges agree on one check, with the reason for what is undefined."""
-    first, second = row.labelled
     texts = (
         words.get("agreed_checks", row.check),
-        words.line("matched", n=row.n, first=first, second=second),
+        words.line("matched", n=row.n, first=row.first_labelled, second=row.second_labelled),
         count(row.questions),
-        percent(row.agreed / row.n if row.n else None),
+        percent(row.share),
         mean(row.kappa),
         interval(row.low, row.high, mean),
         "; ".join(labels_given(row, words)),

@@ -28,7 +28,7 @@ from harness.render.notation import (
     signed,
     signed_quantity,
 )
-from harness.render.sections.metric_trust import MetricGroups, metric_groups, metric_title
+from harness.render.sections.metric_trust import metric_title
 from harness.render.sections.one_factor import change_text
 from harness.render.sections.opening import StudyFacts
 from harness.render.vocabulary import Words
@@ -50,28 +50,27 @@ def sweeps(analysis: Analysis, words: Words, brief: bool) -> Section | None:
     """Return each sweep as a table in number order; None without sweeps."""
     if not analysis.curves:
         return None
-    groups = metric_groups(analysis)
     blocks: list[Block] = []
     for curve in analysis.curves:
         title = words.line("sweep", factor=curve.factor)
         blocks.append(Heading(title, ("sweep", curve.factor)))
-        blocks.append(sweep(curve, groups, words, brief))
+        blocks.append(sweep(curve, analysis, words, brief))
     return words.section("curves", blocks)
 
 
-def sweep(curve: Curve, groups: MetricGroups, words: Words, brief: bool) -> Table:
-    """Return a row a value of the factor, a column a metric."""
+def sweep(curve: Curve, analysis: Analysis, words: Words, brief: bool) -> Table:
+    """Return one row per value of the factor, one column per metric."""
     scored = [m for m in curve.points[0].means if any(p.scored[m] for p in curve.points)]
     metrics = scored[:SWEPT_IN_BRIEF] if brief else scored
     columns = (
         Column(curve.factor, number=True),
         Column(words.get("columns", "run")),
-        *(Column(metric_title(metric, groups, words), number=True) for metric in metrics),
+        *(Column(metric_title(metric, analysis, words), number=True) for metric in metrics),
     )
     rows = []
     for point in curve.points:
         means = [
-            (quantity if metric in groups.unbounded else mean)(point.means[metric])
+            (quantity if metric in analysis.unbounded else mean)(point.means[metric])
             + f" (n={point.scored[metric]})"
             for metric in metrics
         ]
@@ -80,19 +79,18 @@ def sweep(curve: Curve, groups: MetricGroups, words: Words, brief: bool) -> Tabl
 
 
 def interactions(analysis: Analysis, words: Words) -> Section | None:
-    """Return a row a square of runs and metric; None where no square is complete."""
-    groups = metric_groups(analysis)
+    """Return one row per square of runs and metric; None where no square is complete."""
     rows = []
     for square in analysis.interactions:
         for row in square.differences:
             if row.mean is None:
                 continue
-            write = signed_quantity if row.metric in groups.unbounded else signed
+            write = signed_quantity if row.metric in analysis.unbounded else signed
             rows.append(
                 (
                     change_text(square.first, words),
                     change_text(square.second, words),
-                    metric_title(row.metric, groups, words),
+                    metric_title(row.metric, analysis, words),
                     write(row.mean),
                     count(row.questions),
                     interval(row.low, row.high, write),
@@ -117,14 +115,13 @@ def counterfactuals(
     """
     if not analysis.counterfactuals:
         return None
-    groups = metric_groups(analysis)
     blocks: list[Block] = []
     rows = []
     for pair in analysis.counterfactuals:
         for split in pair.splits[: 1 if brief else None]:
-            write = signed_quantity if split.metric in groups.unbounded else signed
+            write = signed_quantity if split.metric in analysis.unbounded else signed
             parts = map(write, (split.total, split.retrieval, split.generation))
-            title = metric_title(split.metric, groups, words)
+            title = metric_title(split.metric, analysis, words)
             rows.append((pair.left, pair.right, title, *parts, count(split.questions)))
     if rows:
         keys = (
@@ -191,19 +188,18 @@ def separated(analysis: Analysis, words: Words) -> Iterator[Table]:
 
 def offer(pair: Confounded, facts: StudyFacts, words: Words) -> Iterator[Paragraph | Command]:
     """Yield a pair that no runs separate, and the commands that would collect them."""
-    writable = all(run.words for run in pair.missing)
+    writable = all(pair.missing)
     key = "confounded" if writable else "confounded_unwritable"
     factors = [change_text(change, words) for change in pair.changes]
     yield Paragraph(words.line(key, left=pair.left, right=pair.right, factors=factors))
-    for run in pair.missing:
-        if run.words:
-            yield command(run, facts)
+    for run in filter(None, pair.missing):
+        yield command(run, facts)
 
 
 def command(run: MissingRun, facts: StudyFacts) -> Command:
     """Return the line that collects a variant of this study.
 
-    >>> command(MissingRun(("variant=ctx_k4",)), StudyFacts("census", words=("study=census",)))
+    >>> command(("variant=ctx_k4",), StudyFacts("census", overrides=("study=census",)))
     Command(text='python -m harness.collect study=census variant=ctx_k4')
     """
-    return Command(" ".join(("python -m harness.collect", *facts.words, *run.words)))
+    return Command(" ".join(("python -m harness.collect", *facts.overrides, *run)))

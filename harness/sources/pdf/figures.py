@@ -23,7 +23,7 @@ from harness.sources.documents import (
     MOST_PIXELS,
     Box,
     RawFigure,
-    around,
+    bounding_box,
     encode,
 )
 from harness.sources.pdf.text_lines import Span
@@ -119,7 +119,7 @@ def figures_of(page: Any, spans: Sequence[Span]) -> list[RawFigure]:
     found = []
     has_text = sum(len(span.text.strip()) for span in spans) >= FEWEST_LETTERS
     groups = regions(_foreground(marks, sheet, has_text), sheet)
-    placed = [(around(mark.box for mark in group), group) for group in groups]
+    placed = [(bounding_box(mark.box for mark in group), group) for group in groups]
     for whole, group in sorted(placed, key=lambda each: (-each[0].top, each[0].left)):
         box, kind, dpi, content = whole, "drawing", DRAWING_DPI, ""
         images = [m for m in group if m.kind is MarkKind.IMAGE and m.box.area >= FILLS * whole.area]
@@ -169,7 +169,7 @@ def _foreground(marks: Sequence[Mark], sheet: Box, has_text: bool) -> list[Mark]
     ]
     inner = sheet.grown(BLEED)
     trimmed = [mark for mark in kept if mark.box.clipped(inner) != mark.box]
-    bands = [around(m.box for m in group).clipped(sheet) for group in regions(trimmed, sheet)]
+    bands = [bounding_box(m.box for m in group).clipped(sheet) for group in regions(trimmed, sheet)]
     bands = [band.grown(1.0) for band in bands if band.area < LARGEST_BAND * sheet.area]
     return [m for m in kept if not any(b.holds(m.box.clipped(sheet)) for b in bands)]
 
@@ -193,7 +193,7 @@ def _with_labels(box: Box, group: Sequence[Mark], spans: Sequence[Span]) -> Box:
     if framed:
         return box
     titles = [line.box for line in spans if TITLE.match(line.text) and _near(line.box, box)]
-    return around([box, *titles[:1]])
+    return bounding_box([box, *titles[:1]])
 
 
 def _labels(line: Box, chart: Box, framed: bool) -> bool:
@@ -242,7 +242,7 @@ def is_figure(marks: Sequence[Mark]) -> bool:
         return True
     shapes = [mark for mark in marks if mark.kind is MarkKind.SHAPE]
     slants = sum(mark.slants for mark in shapes)
-    if slants >= FEWEST_SLANTS and has_size(around(mark.box for mark in shapes)):
+    if slants >= FEWEST_SLANTS and has_size(bounding_box(mark.box for mark in shapes)):
         return True
     plates = [mark.box for mark in marks if mark.kind is MarkKind.PLATE]
     upright = [(box.bottom, box.width, box.height) for box in plates]

@@ -8,7 +8,7 @@ from typing import Any
 import pypdfium2.raw as pdfium
 from pypdfium2 import PdfiumError
 
-from harness.sources.documents import Box, around
+from harness.sources.documents import Box, bounding_box
 from harness.text import HAN_KANA, WITHOUT_BLANKS
 
 HYPHEN = "\u00ad"
@@ -104,7 +104,7 @@ def _line(codes: Sequence[int], boxes: Sequence[Box | None]) -> list[TextLine]:
     if run is None:
         return []
     spans.append(Span(run, _decoded(codes[start:])))
-    return [TextLine(around(span.box for span in spans), tuple(spans))]
+    return [TextLine(bounding_box(span.box for span in spans), tuple(spans))]
 
 
 def _gap(left: Box, right: Box) -> float:

@@ -3,8 +3,8 @@ from dataclasses import replace
 
 import pytest
 
-from harness.analysis import MetricFacts, RunFacts, StudyRows, StudyTable, analyse, study_table
-from harness.analysis.findings.run_findings import family
+from harness.analysis import MetricFacts, RunFacts, StudyTable, analyse, study_table
+from harness.analysis.findings.run_findings import model_family
 from harness.analysis.results import Transition
 from harness.records import EvidencePlace, Layer, Passage, Question, Response, Verdict
 
@@ -78,35 +78,33 @@ def gold_study() -> StudyTable:
         return Response(question, 0, "ask", "ref", "text", text, (other, found))
 
     return study_table(
-        StudyRows(
-            [
-                RunFacts("P", "P", leaves={"top_k": 1}),
-                RunFacts("Q", "Q", leaves={"top_k": 2}, refused=frozenset({"q1", "q2", "q5"})),
+        [
+            RunFacts("P", "P", leaves={"top_k": 1}),
+            RunFacts("Q", "Q", leaves={"top_k": 2}, refused=frozenset({"q1", "q2", "q5"})),
+        ],
+        [
+            *(Question(f"q{n}", "ask", "ref", "text", evidence=(place,)) for n in (1, 2, 4)),
+            Question("q3", "ask", "ref", "text"),
+            Question("q5", "ask", "ref", "none", answerable=False),
+            Question("q6", "ask", "ref", "none", answerable=False),
+        ],
+        [],
+        {},
+        {
+            "P": [
+                answer("q1", gold),
+                answer("q2", gold),
+                answer("q3", gold),
+                answer("q4", gold, None),
+                answer("q5", gold),
+                answer("q6", gold),
             ],
-            [
-                *(Question(f"q{n}", "ask", "ref", "text", evidence=(place,)) for n in (1, 2, 4)),
-                Question("q3", "ask", "ref", "text"),
-                Question("q5", "ask", "ref", "none", answerable=False),
-                Question("q6", "ask", "ref", "none", answerable=False),
+            "Q": [
+                answer("q1", other),
+                *(answer(q, gold) for q in ("q2", "q3", "q4", "q5", "q6")),
             ],
-            [],
-            {},
-            {
-                "P": [
-                    answer("q1", gold),
-                    answer("q2", gold),
-                    answer("q3", gold),
-                    answer("q4", gold, None),
-                    answer("q5", gold),
-                    answer("q6", gold),
-                ],
-                "Q": [
-                    answer("q1", other),
-                    *(answer(q, gold) for q in ("q2", "q3", "q4", "q5", "q6")),
-                ],
-            },
-            {("P", "q1", 0): 1, ("P", "q2", 0): 1, ("Q", "q1", 0): 0, ("Q", "q2", 0): 0},
-        )
+        },
+        {("P", "q1", 0): 1, ("P", "q2", 0): 1, ("Q", "q1", 0): 0, ("Q", "q2", 0): 0},
     )
 
 
@@ -160,7 +158,7 @@ def test_a_judge_of_the_generator_s_family_is_named(article: StudyTable) -> None
 )
 def test_families_are_the_names_without_sizes(model: str, name: str) -> None:
     """Owner, version and tag are left off."""
-    assert family(model) == name
+    assert model_family(model) == name
 
 
 def test_trusted_and_untested_metrics_are_named(article: StudyTable, study: Builder) -> None:

@@ -9,7 +9,7 @@ from harness.analysis.statistics.concordance import (
     GradedScores,
     auc_interval,
     concordance,
-    correlate,
+    pearson,
 )
 
 
@@ -19,13 +19,13 @@ def test_interval_needs_two_questions() -> None:
     assert auc_interval(concordance(cells)) == (None, None)
 
 
-def test_correlation_names_why_it_is_undefined() -> None:
-    """A constant metric has none; NA pairs are left out and the number of pairs is given."""
-    constant = correlate(np.ones(4), np.array([0.0, 1, 0, 1]))
-    assert (constant.value, constant.pairs, constant.undefined) == (None, 4, "constant")
-    some = correlate(np.array([1, 2, np.nan, 4]), np.array([1.0, 2, 3, 4]))
-    assert (some.value, some.pairs) == (1.0, 3)
-    assert correlate(np.array([1.0]), np.array([1.0])).undefined == "no_scores"
+def test_correlation_needs_two_pairs_that_vary() -> None:
+    """A constant metric has none, whichever side is constant, and neither has a single pair."""
+    right = np.array([0.0, 1, 0, 1])
+    assert pearson(np.ones(4), right) is None
+    assert pearson(right, np.ones(4)) is None
+    assert pearson(np.ones(1), np.ones(1)) is None
+    assert pearson(right, 1 - right) == -1.0
 
 
 def test_correlation_agrees_with_scipy_on_human_labels() -> None:
@@ -36,7 +36,6 @@ def test_correlation_agrees_with_scipy_on_human_labels() -> None:
     differences = np.repeat([row["difference"] for row in rows], 2)
     labels = np.ravel([row["labels"] for row in rows]).astype(float)
 
-    found = correlate(differences, labels)
+    found = pearson(differences, labels)
 
-    assert found.pairs == 2 * len(rows)
-    assert found.value == pytest.approx(stats.pearsonr(differences, labels)[0])
+    assert found == pytest.approx(stats.pearsonr(differences, labels)[0])

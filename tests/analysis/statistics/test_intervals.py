@@ -9,9 +9,9 @@ from scipy import stats
 from harness.analysis import MetricFacts, StudyTable, analyse
 from harness.analysis.statistics.intervals import (
     NO_INTERVAL,
-    around,
     corrected_mean,
     interval,
+    stretched_to,
     t_interval,
     wilson_interval,
 )
@@ -96,7 +96,7 @@ def test_every_table_of_pairs_is_inside_its_interval(n: int) -> None:
 
 def test_no_interval_reaches_nothing() -> None:
     """An undefined interval remains undefined."""
-    assert around(0.5, NO_INTERVAL) == NO_INTERVAL
+    assert stretched_to(0.5, NO_INTERVAL) == NO_INTERVAL
 
 
 @pytest.mark.parametrize("hits", [0, 5, 12])

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from harness.analysis import Analysis, MetricFacts, RunFacts, StudyRows, analyse, study_table
+from harness.analysis import Analysis, MetricFacts, RunFacts, analyse, study_table
 from harness.records import Layer, Passage, Question, Response, Score, Verdict
 from harness.render import StudyFacts
 from harness.render.html import Details, RunRecord, ShownFigure, html_page
@@ -93,9 +93,7 @@ def shown(
         (name, q, 0): int((n + k) % 2) for n, name in enumerate(names) for k, q in enumerate(ids)
     }
     verdicts = {name: tuple(v for q in ids for v in said(q)) for name in names}
-    analysis = analyse(
-        study_table(StudyRows(runs, questions, METRICS, scores, responses, grades, verdicts))
-    )
+    analysis = analyse(study_table(runs, questions, METRICS, scores, responses, grades, verdicts))
     return Shown(
         analysis,
         StudyFacts(label, f"What did {label} do?", label, "judge"),

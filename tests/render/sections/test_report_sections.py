@@ -9,7 +9,6 @@ from rich.console import Group
 from harness.analysis import Analysis, MetricFacts, RunFacts
 from harness.analysis.results import (
     Counterfactual,
-    MissingRun,
     RetrievalFacts,
     Split,
     Suspect,
@@ -215,7 +214,7 @@ def test_means_corrected_by_grades(article: Analysis) -> None:
 def test_more_missing_variants_than_fit(article: Analysis) -> None:
     """In brief five missing variants are offered; one that cannot be written has no command."""
     pair = article.confounded[0]
-    open_ = replace(pair, missing=(MissingRun(()),))
+    open_ = replace(pair, missing=((),))
     found = replace(article, confounded=(open_,) * 7)
 
     shown = texts(found, "pairs", brief=True)
@@ -246,7 +245,7 @@ def test_interactions_are_told_in_full(article: Analysis) -> None:
 def test_retrieval_and_generation_are_split(article: Analysis) -> None:
     """The two parts of a difference are beside it; a pair not yet split has its commands."""
     split = Split("faithfulness", total=0.25, retrieval=0.3, generation=-0.05, questions=8)
-    missing = MissingRun(("variant=ctx_k9_strict", "passages_from=ctx_k4"))
+    missing = ("variant=ctx_k9_strict", "passages_from=ctx_k4")
     pairs = (
         Counterfactual("a", "b", ("c", "d"), (), (split,)),
         *(Counterfactual("ctx_k4", "ctx_k9_strict", (None, None), (missing,), ()),) * 11,
@@ -261,7 +260,7 @@ def test_retrieval_and_generation_are_split(article: Analysis) -> None:
 def test_the_split_is_told_in_brief(article: Analysis) -> None:
     """In the terminal a pair has its first metric, and three pairs have their commands."""
     splits = tuple(Split(metric, 0.25, 0.3, -0.05, 8) for metric in ("right", "faithfulness"))
-    missing = MissingRun(("variant=ctx_k9_strict", "passages_from=ctx_k4"))
+    missing = ("variant=ctx_k9_strict", "passages_from=ctx_k4")
     pairs = (
         Counterfactual("a", "b", ("c", "d"), (), splits),
         *(Counterfactual("ctx_k4", "ctx_k9_strict", (None, None), (missing,), ()),) * 4,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from statistics import median_high
 
-from harness.sources.documents import Box, around
+from harness.sources.documents import Box, bounding_box
 from harness.text import WITHOUT_BLANKS
 
 SAME_LINE = 0.7
@@ -71,7 +71,7 @@ class Word:
         return float(re.sub(r"[^\d.-]", "", re.sub("[–−]", "-", self.text)))
 
 
-def split(word: Word) -> list[Word]:
+def split_labels(word: Word) -> list[Word]:
     """Return labels that were read as one word separately: `1990 2000 2010`, `Q2Q3`."""
     text = _TICK_MARK.sub("", word.text.strip())
     parts = [part for token in re.finditer(r"\S+", text) for part in _labels_in(token)]
@@ -125,7 +125,7 @@ def touching(words: Sequence[Word], letter: float) -> list[list[Word]]:
     """Group words with gaps of less than a letter from left to right."""
     return _grouped(
         sorted(words, key=lambda w: w.box.left),
-        lambda word, block: word.box.left - around(w.box for w in block).right <= letter,
+        lambda word, block: word.box.left - bounding_box(w.box for w in block).right <= letter,
     )
 
 
@@ -220,14 +220,14 @@ def evenly_apart(ticks: Sequence[Word], place: Callable[[Word], float]) -> list[
 
 def is_beside(word: Word, column: Sequence[Word]) -> bool:
     """Tell whether a word is close to the left of a vertical axis, like its title."""
-    axis = around(tick.box for tick in column)
+    axis = bounding_box(tick.box for tick in column)
     letter = median_high(tick.box.height for tick in column)
     return 0 <= axis.left - word.box.right <= 2 * letter and axis.bottom <= word.y <= axis.top
 
 
 def below(words: Sequence[Word], feet: Sequence[Word], letter: float) -> list[Word]:
     """Find the title of the horizontal axis: short words right under its labels."""
-    row = around(word.box for word in feet)
+    row = bounding_box(word.box for word in feet)
     under = [
         word
         for word in words
@@ -249,7 +249,7 @@ def vertical(
     for block in touching(sideways, letter):
         lines = groups(sorted(block, key=lambda w: w.x), [lambda w: w.x], SAME_LINE * letter)
         text = [word.text for line in lines for word in sorted(line, key=lambda w: w.y)]
-        titles.append((around(word.box for word in block).left, joined(text)))
+        titles.append((bounding_box(word.box for word in block).left, joined(text)))
     titles += [(word[0].box.left, joined(w.text for w in word)) for word in stacked(beside, letter)]
     axes = [Axis("", tuple(word.text for word in _on_scale(c))) for c in columns]
     for left, title in titles:
@@ -322,11 +322,11 @@ def read_chart(found: Iterable[Word]) -> Chart:
     >>> read_chart(words).values
     (('West', ('12',)), ('East', ('7.5',)))
     """
-    words = [part for word in found for part in split(word)]
+    words = [part for word in found for part in split_labels(word)]
     if not words:
         return Chart((), (), None, (), ())
     letter = median_high(word.letter for word in words)
-    sheet = around(word.box for word in words)
+    sheet = bounding_box(word.box for word in words)
     sideways = [word for word in words if word.is_sideways]
     level = without(words, sideways)
     numbers = [word for word in level if word.is_number]
@@ -372,7 +372,7 @@ def _row_names(level: Sequence[Word], letter: float) -> list[Word]:
     numbers = [word for word in level if word.is_number]
     best: list[Word] = []
     for group in groups(names, edges, SAME_LINE * letter):
-        box = around(word.box for word in group)
+        box = bounding_box(word.box for word in group)
         right = [n for n in numbers if n.box.left > box.left and box.bottom <= n.y <= box.top]
         if len(group) >= FEWEST_ON_AXIS and 2 * len(right) > len(numbers):
             best = max(best, group, key=len)
