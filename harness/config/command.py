@@ -3,6 +3,7 @@
 What `--help` prints (a command, its settings and the choices) needs no composition.
 """
 
+import logging
 import os
 import sys
 import textwrap
@@ -14,6 +15,7 @@ from typing import Any
 
 from harness.config import paths
 from harness.config.schema import REQUIRED, STAGES, Study
+from harness.text import visible
 
 WIDTH = 100
 """Columns of what is printed, except a command to be pasted."""
@@ -62,9 +64,19 @@ def stage(
     return decorate
 
 
+class LogLine(logging.Formatter):
+    """A message of the log, its control characters escaped."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return visible(super().format(record))
+
+
 @contextmanager
 def ending(interrupted: str) -> Iterator[None]:
     """End without a traceback on Ctrl-C, and where the output is closed (`... | head`)."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(LogLine("%(levelname)s: %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
     try:
         yield
         sys.stdout.flush()
@@ -91,7 +103,7 @@ def light(about: str, known: Sequence[Argument], run: Callable[[dict[str, Any]],
         try:
             run(given(sys.argv[1:], known))
         except HarnessError as error:
-            print(f"error: {error}", file=sys.stderr)
+            print(f"error: {visible(' '.join(str(error).split()))}", file=sys.stderr)
             raise SystemExit(1) from None
 
 

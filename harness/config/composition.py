@@ -4,7 +4,6 @@ The words of the command line are checked, and quoted where Hydra would misread 
 """
 
 import dataclasses
-import logging
 import os
 import re
 import shlex
@@ -144,7 +143,6 @@ def run_stage(name: str, task: Callable[[Any, Composition], None]) -> None:
     What the user can fix is printed in one line and ends with exit code 1; in a sweep the other
     jobs still run. A bug keeps its traceback.
     """
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
     prepare()
     try:
         if any(map(is_for_hydra, sys.argv[1:])):

@@ -1,16 +1,21 @@
 """Mistakes on the command line, reported in its own words."""
 
+import logging
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hydra.core.global_hydra import GlobalHydra
 from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 
+from harness.config.command import LogLine
 from harness.config.composition import compose, prepare
 from harness.config.error_lines import error_line
-from harness.errors import ConfigError
-from tests.conftest import Command
+from harness.errors import ConfigError, HarnessError
+from tests.conftest import Command, Study
+from tests.stub_endpoint import Reply, StubEndpoint
 
 
 @pytest.fixture(autouse=True)
@@ -80,6 +85,40 @@ def test_a_plus_adds_to_open_settings() -> None:
 def test_other_errors_are_unchanged() -> None:
     """Their text is shown, in one line."""
     assert error_line(ValueError("no\n such thing")) == "no such thing"
+
+
+ACTIVE = "\x1b]0;title\x07\x9b2J\u202eabc\rx"
+
+
+def test_no_character_acts_on_the_terminal() -> None:
+    """What a server or a file's name puts into an error is shown escaped."""
+    assert error_line(HarnessError(f"HTTP 500: {ACTIVE}")) == (
+        r"HTTP 500: \x1b]0;title\x07\x9b2J\u202eabc x"
+    )
+
+
+def test_names_and_replies_are_shown_escaped(
+    command: Command, study: Study, tmp_path: Path
+) -> None:
+    """Neither a file's name nor a server's error reaches the terminal as a control sequence."""
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "a\x1b]0;title\x07.xyz").touch()
+    named = command("collect", *study.words, "variant=text_k4", "study.corpus=[corpus]")
+    with StubEndpoint(Reply(status=400, error=ACTIVE)) as stub:
+        words = ["chat=openai", f"variant.chat.base_url={stub.base_url}", "variant.chat.model=stub"]
+        replied = command("collect", *study.words, "variant=text_k4", *words)
+
+    for done in (named, replied):
+        assert done.returncode == 1
+        assert r"\x1b]0;title\x07" in done.stderr
+        assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", done.stdout + done.stderr)
+
+
+def test_log_lines_are_shown_escaped() -> None:
+    """Warnings are printed at one place, the line ends of a traceback kept."""
+    record = logging.makeLogRecord({"msg": "%s\nnext", "args": (ACTIVE,)})
+
+    assert LogLine().format(record) == r"\x1b]0;title\x07\x9b2J\u202eabc\rx" + "\nnext"
 
 
 def test_the_first_cause_is_found() -> None:
