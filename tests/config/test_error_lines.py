@@ -130,6 +130,20 @@ def test_the_first_cause_is_found() -> None:
     assert error_line(error) == "In 'study/mine': Key 'x' is not in struct"
 
 
+@pytest.mark.parametrize("sweep", [[], ["-m"]])
+@pytest.mark.parametrize("url", ["http://me:se{cret@host/v1", "'http://me:secret@host/v1'"])
+def test_a_password_in_an_address_is_not_repeated(
+    command: Command, tmp_path: Path, sweep: list[str], url: str
+) -> None:
+    """Neither in the error nor in the file that Hydra writes of a sweep."""
+    done = command("collect", *sweep, "variant=text_k4", f"variant.chat.base_url={url}")
+
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "base_url=http://***@host/v1 is not an address" in done.stderr
+    assert "without user and password" in done.stderr
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
 def test_a_judge_needs_a_chat_model(command: Command) -> None:
     """The extractive reader answers questions and is not a chat model: one line, exit code 1."""
     for name in ("evaluate", "doctor"):
