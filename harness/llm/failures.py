@@ -148,7 +148,7 @@ def remedy(failure: EndpointFailure, address: Address) -> str:
 
 def one_line(text: str, longest: int = 300) -> str:
     """Return the text without line breaks, at most `longest` characters of it."""
-    line = " ".join(text.split())
+    line = " ".join(text[: 100 * longest].split())
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
 

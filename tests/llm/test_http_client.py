@@ -250,6 +250,14 @@ class TestSizeOfAReply:
 
         assert peak < 2**23
 
+    def test_errors_keep_no_reply(self, calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+        """Errors are kept as values: a reply in their tracebacks would stay in memory."""
+        with StubEndpoint(Reply(raw=b" " * 2**21)) as stub:
+            [outcome] = chat_at(stub, retries=0).complete_all([ask()], calls)
+
+        assert isinstance(outcome, EndpointError)
+        assert (outcome.__cause__, outcome.__context__) == (None, None)
+
     def test_sometimes_too_large(self, reach: Reach) -> None:
         """The call is answered where another attempt brings a reply of a usual size."""
         with StubEndpoint([Reply(raw=b" " * 2**21), "27 metres"]) as stub:
