@@ -22,7 +22,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from harness.config import paths
-from harness.config.conf_rules import check_file
+from harness.config.conf_rules import check_aliases, check_file
 from harness.config.schema import STAGES
 from harness.errors import ConfigError
 from harness.judge import JUDGES
@@ -139,6 +139,7 @@ class ConfFiles(FileConfigSource):
         path = config_path.removesuffix(".yaml")
         file = paths.shown_path(Path(self.path) / f"{path}.yaml")
         try:
+            check_aliases(file, (Path(self.path) / f"{path}.yaml").read_text(encoding="utf-8"))
             result = super().load_config(config_path)
         except (ValueError, OmegaConfBaseException) as error:
             raise ConfigError(f"{file}: {error}") from error

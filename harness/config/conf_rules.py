@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from textwrap import shorten
 
+import yaml  # type: ignore[import-untyped]
+
 from harness.errors import ConfigError
 from harness.files import PROJECT
 
@@ -23,8 +25,18 @@ RECORDING = "${recording:${study.recording},${study.testset}}"
 _REFERENCE = re.compile(r"\$\{(?![^}]*\bhydra\b)[\w.\[\]-]+\}")
 """A reference to another setting."""
 
+MOST_ALIASES = 10
+
 _named: set[str] = set()
 """Paths outside of the working folder that were named in this process."""
+
+
+def check_aliases(file: str, text: str) -> None:
+    """Raise ConfigError for more than ten aliases: eight lines of them can be 10⁸ values."""
+    if text.count("*") <= MOST_ALIASES:
+        return
+    if sum(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)) > MOST_ALIASES:
+        raise ConfigError(f"{file}: more than {MOST_ALIASES} aliases (*name); write the values out")
 
 
 def check_file(file: str, name: str, package: str | None, content: object) -> None:
@@ -38,7 +50,10 @@ def check_file(file: str, name: str, package: str | None, content: object) -> No
     """
     if not isinstance(content, dict):
         raise ConfigError(f"{file}: write settings as key: value")
-    choices = list(chosen(content.get("defaults") or ()))
+    defaults = content.get("defaults") or []
+    if not (isinstance(defaults, list) and all(isinstance(e, str | dict) for e in defaults)):
+        raise ConfigError(f"{file}: defaults: write a list of `- group: choice`")
+    choices = list(chosen(defaults))
     for choice in choices:
         if "//" in choice or ".." in re.split(r"[/@\s]", choice):
             raise ConfigError(

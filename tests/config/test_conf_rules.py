@@ -19,6 +19,9 @@ COPIES = """
       src: {source}
       dst: {copied}
 """
+BOMB = "a: &a0 [x]\n" + "".join(
+    f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 9)
+)
 RUNS = f"hydra:\n  callbacks:{COPIES}"
 WITH_M = ("collect", "-m", "study=x", "variant=text_k4,text_k9", "limit=1")
 ALONE = ("collect", "study=x", "variant=text_k4", "limit=1")
@@ -132,6 +135,26 @@ def test_references_and_texts_are_kept(conf: Path) -> None:
 
     assert settings.study.testset == "x"
     assert settings.variant.prompt.en.startswith("Cost in $")
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("- a\n", "write settings as key: value"),
+        ("defaults: {a: b}\n", "defaults: write a list"),
+        ("defaults: [[a]]\n", "defaults: write a list"),
+        ("# @package a b\n", "Too many components"),
+        ("study: {name: '${a'}\n", "no viable alternative"),
+        (BOMB, "more than 10 aliases"),
+        ("\udcff", "'utf-8' codec can't decode byte 0xff"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named(conf: Path, text: str, line: str) -> None:
+    """Whatever is wrong with it, one line names the file."""
+    (conf / "study/x.yaml").write_bytes(text.encode("utf-8", "surrogateescape"))
+
+    with pytest.raises(ConfigError, match=f"conf/study/x.yaml: {line}"):
+        compose("collect", ["study=x", "variant=text_k4"])
 
 
 @pytest.mark.parametrize("name", ["/../outside", "../../outside", "/{absolute}/outside"])
