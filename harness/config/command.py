@@ -145,7 +145,7 @@ def progress(title: str) -> Iterator[Callable[[int, int], None]]:
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=None)
+        task = bar.add_task(visible(title), total=None)
 
         def advance(done: int, of: int) -> None:
             bar.update(task, completed=done, total=of)
@@ -156,7 +156,7 @@ def progress(title: str) -> Iterator[Callable[[int, int], None]]:
 def wrapped(line: str) -> str:
     """Return a long line wrapped to `WIDTH` columns; a word is never broken."""
     return textwrap.fill(
-        line, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+        visible(line), WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
     )
 
 

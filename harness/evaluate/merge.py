@@ -236,8 +236,7 @@ def change_since_labelled(run: Run, judge: str, identity: Mapping[str, Any]) -> 
     """
     now = as_json(identity)
     before = run.judges().get(judge, now)
-    rows = run.verdicts(judge) if before != now else []
-    labelled = {row.check for row in rows if row.error not in LOST}
+    labelled = set(_labelled(run.verdicts(judge))) if before != now else set()
     if not labelled:
         before = now
     custom, recorded = now.get("own", {}), before.get("own", {})
@@ -250,6 +249,14 @@ def change_since_labelled(run: Run, judge: str, identity: Mapping[str, Any]) -> 
         for line in differences(recorded[name], custom[name], f"{name}.")
     ]
     return IdentityChange((*itself, *wordings), frozenset(reworded), bool(itself))
+
+
+def _labelled(rows: Sequence[Verdict]) -> Iterator[str]:
+    """Yield the checks that got a label; where calls failed, one that needed a call."""
+    failed = any(row.error in LOST for row in rows)
+    for row in rows:
+        if row.error not in LOST and (row.call is not None or not failed):
+            yield row.check
 
 
 def differences(

@@ -110,11 +110,13 @@ class TestAChangedJudge:
         run = Run(tmp_path)
         wrong, right = ({"chat": {"base_url": url}} for url in ("http://a/v1", "http://b/v1"))
         lost = replace(verdict("j"), label=None, error="judge_failed")
-        write_evaluation(run, "j", wrong, [lost], [score("j")])
+        not_asked = replace(verdict("j", question="q2"), label=None, error="no_passages")
+        write_evaluation(run, "j", wrong, [lost, not_asked], [score("j")])
 
         assert change_since_labelled(run, "j", right).settings == ()
         write_evaluation(run, "j", right, [verdict("j")], [score("j")])
-        assert (run.judges()["j"], run.verdicts()) == (right, [verdict("j")])
+        assert run.judges()["j"] == right
+        assert run.verdicts() == [not_asked, verdict("j")]
         assert change_since_labelled(run, "j", wrong).itself
 
     def test_many_changes_are_counted(self, tmp_path: Path) -> None:
