@@ -188,6 +188,20 @@ def test_files_of_another_folder_are_data_too(command: Command, tmp_path: Path) 
     assert "theirs/x.yaml: hydra: a file must not configure Hydra" in done.stderr
 
 
+def test_a_password_in_a_file_is_not_repeated(command: Command, conf: Path, tmp_path: Path) -> None:
+    """An address with a password is refused before a run is begun."""
+    chat = "{base_url: 'http://me:secret@host/v1', model: m}"
+    body = f"defaults: [override /chat: openai]\nvariant: {{chat: {chat}}}\n"
+    write(conf, "variant/text_k4", HEADER + body)
+
+    done = command("collect", "study=demo_baseline", "variant=text_k4", "limit=1")
+
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "base_url=http://***@host/v1 is not an address; write it as" in done.stderr
+    runs = tmp_path / "runs"
+    assert not [p for p in runs.rglob("*") if p.is_file() and b"secret" in p.read_bytes()]
+
+
 class TestPathsOutsideOfTheWorkingFolder:
     """They are named, once, where a file set them; the project's own and what is typed are not."""
 
