@@ -26,6 +26,7 @@ def main(settings: "Evaluate", _: "Composition") -> None:
     from harness.judge import ChatJudge
     from harness.judge.fitness import Level, examine
     from harness.llm import Calls
+    from harness.text import visible
 
     judge = settings.judge
     if not isinstance(judge, ChatJudge):
@@ -35,10 +36,11 @@ def main(settings: "Evaluate", _: "Composition") -> None:
     points = []
     for point in examine(judge, Calls(None, budget=settings.budget)):
         points.append(point)
-        print(f"{point.name:<20} {point.level.name.lower():<9} {point.result}", flush=True)
+        result = visible(point.result)
+        print(f"{point.name:<20} {point.level.name.lower():<9} {result}", flush=True)
     for point in points:
         if point.advice:
-            print(f"advice: {point.name}: {point.advice}")
+            print(f"advice: {point.name}: {visible(point.advice)}")
     worst = max(point.level for point in points)
     print(
         {

@@ -57,6 +57,21 @@ class RunError(HarnessError):
     """A run folder that is missing, unfinished or of another version."""
 
 
+def check_size(file: object, size: int, largest_mb: int | None) -> None:
+    """Raise InputError where a file is larger than is read.
+
+    Args:
+        file: Its path, for the message.
+        size: In bytes, decompressed.
+        largest_mb: In millions of bytes; None: any size is read.
+    """
+    if largest_mb is not None and size > largest_mb * 1_000_000:
+        raise InputError(
+            f"{file}: larger than {largest_mb} MB (decompressed); split it, or raise "
+            "study.largest_mb"
+        )
+
+
 def pick(table: Mapping[str, T], name: str, kind: str) -> T:
     """Return `table[name]`, or raise with the allowed names and the nearest guess.
 

@@ -52,8 +52,22 @@ CHARACTER_TOKENS = (
 """Letters that are compared one by one where others are compared by words: Thai, Lao, Burmese,
 Khmer, Han, kana and, since its endings are attached to the word, Hangul."""
 
+ACTIVE = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+)
+"""Control characters, changes of writing direction, and halves of surrogate pairs."""
+
 CITATION = re.compile(r"\[\d+(?:\s*[,-]\s*\d+)*\]")
 """A citation mark, [3] or [1, 2]: it refers to a passage and is not part of an answer."""
+
+
+def visible(text: str) -> str:
+    """Return a text from a server, a file or a file's name as it may be printed.
+
+    >>> visible("no such model " + chr(27) + "]0;title" + chr(0x202E))
+    'no such model \\\\x1b]0;title\\\\u202e'
+    """
+    return ACTIVE.sub(lambda found: ascii(found[0])[1:-1], text).replace("\r", "\\r")
 
 
 # Equality.

@@ -74,6 +74,16 @@ def test_a_good_judge(doctor: Doctor) -> None:
     assert "fit for use" in done.stdout
 
 
+def test_the_words_of_a_server_are_shown_escaped(doctor: Doctor) -> None:
+    """A control sequence in an error of the server does not act on the terminal."""
+    with StubEndpoint(Reply(status=400, error="\x1b]0;title\x07")) as stub:
+        done = doctor(stub)
+
+    assert done.returncode == 1
+    assert r"\x1b]0;title\x07" in done.stdout
+    assert "\x1b" not in done.stdout + done.stderr
+
+
 def test_nobody_there(doctor: Doctor) -> None:
     """An endpoint that does not answer is the end of it, with the remedy."""
     with StubEndpoint() as stub:

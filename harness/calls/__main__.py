@@ -13,6 +13,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from harness.config.command import Argument, light
+from harness.text import visible
 
 if TYPE_CHECKING:
     from harness.llm import Calls
@@ -48,7 +49,7 @@ def manage_cache(given: dict[str, Any]) -> None:
         elif "days" in given:
             raise ConfigError("days=... needs prune=...: say what to delete")
         assert calls.path is not None
-        print(f"{shown_path(calls.path)}: {size(calls)}")
+        print(f"{shown_path(calls.path)}: {visible(size(calls))}")
 
 
 def prune(calls: "Calls", what: str, days: float | None) -> None:

@@ -25,6 +25,7 @@ from harness.errors import HarnessError, RunError
 from harness.llm import Calls
 from harness.questions import check_places, question_line
 from harness.records import Query, Response
+from harness.render.notation import plain
 from harness.store import Run
 from harness.store.run import now, provenance
 from harness.systems import Answerer, Bench, Provenance
@@ -245,7 +246,7 @@ def write_captions(run: Run, answerer: Answerer, cache: Path) -> None:
         rows.append(json.dumps({**asdict(caption), "picture": picture}, ensure_ascii=False))
         page.append(
             f"## {caption.figure}\n\nPage {caption.page}, by {caption.captioner}\n\n"
-            f"![]({picture})\n\n{caption.text}\n"
+            f"![]({picture})\n\n{plain(caption.text)}\n"
         )
     run.write_text("captions.jsonl", "\n".join(rows) + "\n")
     run.write_text("captions.md", "\n".join(page))

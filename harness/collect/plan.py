@@ -180,7 +180,7 @@ def make_plan(settings: Collect, how: Composition) -> Plan:
     if system is None or "variant" not in how.choices:
         names = ", ".join(settings.study.variants)
         raise ConfigError(f"no variant chosen: give variant=<name>; this study lists {names}")
-    testset = read_testset(testset_path(settings.study.testset))
+    testset = read_testset(testset_path(settings.study.testset), settings.study.largest_mb)
     neutral = frozenset(neutral_keys(system))
     name = run_name(how.choices["variant"], how.overrides, settings.version, neutral)
     handover = read_handover(study_path(settings), settings.passages_from, testset.fingerprint)

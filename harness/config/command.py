@@ -3,6 +3,7 @@
 What `--help` prints (a command, its settings and the choices) needs no composition.
 """
 
+import logging
 import os
 import sys
 import textwrap
@@ -14,6 +15,7 @@ from typing import Any
 
 from harness.config import paths
 from harness.config.schema import REQUIRED, STAGES, Study
+from harness.text import visible
 
 WIDTH = 100
 """Columns of what is printed, except a command to be pasted."""
@@ -62,9 +64,19 @@ def stage(
     return decorate
 
 
+class LogLine(logging.Formatter):
+    """A message of the log, its control characters escaped."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return visible(super().format(record))
+
+
 @contextmanager
 def ending(interrupted: str) -> Iterator[None]:
     """End without a traceback on Ctrl-C, and where the output is closed (`... | head`)."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(LogLine("%(levelname)s: %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
     try:
         yield
         sys.stdout.flush()
@@ -91,7 +103,7 @@ def light(about: str, known: Sequence[Argument], run: Callable[[dict[str, Any]],
         try:
             run(given(sys.argv[1:], known))
         except HarnessError as error:
-            print(f"error: {error}", file=sys.stderr)
+            print(f"error: {visible(' '.join(str(error).split()))}", file=sys.stderr)
             raise SystemExit(1) from None
 
 
@@ -133,7 +145,7 @@ def progress(title: str) -> Iterator[Callable[[int, int], None]]:
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=None)
+        task = bar.add_task(visible(title), total=None)
 
         def advance(done: int, of: int) -> None:
             bar.update(task, completed=done, total=of)
@@ -144,7 +156,7 @@ def progress(title: str) -> Iterator[Callable[[int, int], None]]:
 def wrapped(line: str) -> str:
     """Return a long line wrapped to `WIDTH` columns; a word is never broken."""
     return textwrap.fill(
-        line, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+        visible(line), WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
     )
 
 

@@ -4,7 +4,6 @@ The words of the command line are checked, and quoted where Hydra would misread 
 """
 
 import dataclasses
-import logging
 import os
 import re
 import shlex
@@ -25,10 +24,11 @@ from omegaconf.errors import OmegaConfBaseException
 
 from harness.config import paths
 from harness.config.conf import ConfFiles, choices_of, register
+from harness.config.conf_rules import is_data, name_outside_paths
 from harness.config.error_lines import error_line, unknown_setting
 from harness.config.schema import STAGES, Collect, Stage
 from harness.errors import ConfigError, HarnessError, pick
-from harness.llm import refuse_secrets
+from harness.llm import check_address, refuse_secrets
 
 TEXTS = (
     "version",
@@ -58,6 +58,13 @@ def words(arguments: Sequence[str]) -> list[str]:
             # A secret is refused: Hydra writes the words of a sweep to a file.
             inside = word.partition(".extra")[2]
             refuse_secrets(dict.fromkeys(re.findall(r"[\w-]+(?=\s*[:.=])", inside)))
+            if key.endswith("base_url") and "@" in value:
+                check_address(value.strip("'\""))
+            if not is_for_hydra(word) and not is_data(value):
+                raise ConfigError(
+                    f"{word}: the value would be evaluated, and written into the run's record; "
+                    'write the value, or "$NAME" for the shell to insert it'
+                )
             value = as_text(key, value)
             word = f"{key}={value}"
             if re.fullmatch(r"[^'\"\[\]{}(),=\s]*[^\x00-\x7f][^'\"\[\]{}(),=\s]*", value):
@@ -144,7 +151,6 @@ def run_stage(name: str, task: Callable[[Any, Composition], None]) -> None:
     What the user can fix is printed in one line and ends with exit code 1; in a sweep the other
     jobs still run. A bug keeps its traceback.
     """
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
     prepare()
     try:
         if any(map(is_for_hydra, sys.argv[1:])):
@@ -204,7 +210,12 @@ def prepare() -> None:
 
 
 def compose(name: str, overrides: Sequence[str]) -> tuple[Any, Composition]:
-    """Compose a stage's settings as its command line would, inside another stage."""
+    """Compose a stage's settings as its command line would, inside another stage.
+
+    Raises ConfigError for a word to Hydra: those are typed, and never part of `study.variants`.
+    """
+    if for_hydra := list(filter(is_for_hydra, overrides)):
+        raise ConfigError(f"{for_hydra[0]}: a study must not configure Hydra; remove it")
     if not GlobalHydra.instance().is_initialized():
         hydra.initialize_config_dir(str(paths.CONF), version_base="1.3")
     cfg = hydra.compose(name, overrides=words(overrides), return_hydra_config=True)
@@ -227,8 +238,10 @@ def typed(cfg: DictConfig, kind: type[S]) -> S:
     names = [field.name for field in dataclasses.fields(kind)]
     settings = {name: cfg[name] for name in names if name != "variant" or kind is Collect}
     for name, node in settings.items():
-        if OmegaConf.is_config(node):
+        is_group = OmegaConf.is_config(node)
+        if is_group:
             for key in sorted(OmegaConf.missing_keys(node)):
                 raise ConfigError(f"{key} is not set: give {key}=...")
             settings[name] = OmegaConf.to_object(node)
+        name_outside_paths(OmegaConf.to_container(node, resolve=True) if is_group else node, name)
     return kind(**settings)

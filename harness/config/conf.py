@@ -9,24 +9,30 @@ file then ("Could not override 'chat'. No match in the defaults list").
 import logging
 from collections.abc import Mapping
 from dataclasses import fields
+from pathlib import Path
 from typing import Any, ClassVar
 
 import yaml  # type: ignore[import-untyped]
 from hydra._internal.core_plugins.file_config_source import FileConfigSource
-from hydra.core.config_search_path import ConfigSearchPath
+from hydra._internal.sources_registry import SourcesRegistry
 from hydra.core.config_store import ConfigStore
 from hydra.core.plugins import Plugins
 from hydra.plugins.config_source import ConfigResult
-from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 
 from harness.config import paths
+from harness.config.conf_rules import check_aliases, check_file
 from harness.config.schema import STAGES
+from harness.errors import ConfigError
 from harness.judge import JUDGES
 from harness.sources import CAPTIONERS, CONTENTS, Index
 from harness.systems import GENERATORS, SEARCH_EMBEDDERS, SYSTEMS, PromptTemplate
 
 log = logging.getLogger(__name__)
+
+COMMON = "common"
+"""The one file that configures Hydra."""
 
 PARTS = ("index", "prompt", "chat", "embedder", "captioner")
 """Groups that are composed into a variant where its system has a field of that name."""
@@ -48,8 +54,8 @@ def register() -> None:
     `conf/<group>/` takes its place; it starts from `/schema/<group>/<name>`. The files are read
     through `ConfFiles`. To register once is enough, and more does no harm.
     """
-    Plugins.instance().register(ConfFiles)
-    Plugins.instance().register(ConfSearchPath)
+    Plugins.instance()  # registers Hydra's own reader of files, which is replaced here
+    SourcesRegistry.instance().types[ConfFiles.scheme()] = ConfFiles
     store = ConfigStore.instance()
     for name, stage in STAGES.items():
         store.store(name=f"{name}_schema", node=stage)
@@ -113,7 +119,7 @@ def group_of(entry: object) -> str | None:
 
 
 class ConfFiles(FileConfigSource):
-    """The YAML files of `conf/`.
+    """The YAML files of `conf/`, and of folders given with --config-dir.
 
     Hydra loads the files of a composition from the last of the defaults list to the first: the
     stage and `common`, then the variant, then the study, and the system after that.
@@ -125,14 +131,22 @@ class ConfFiles(FileConfigSource):
     _default: str = "rag"
     _of_variant: str | None = None
 
-    @staticmethod
-    def scheme() -> str:
-        return "conf"
-
     def load_config(self, config_path: str) -> ConfigResult:
-        """Return the content of a file; of a study, without what its system has no use for."""
-        result = super().load_config(config_path)
-        group, _, name = config_path.removesuffix(".yaml").rpartition("/")
+        """Return the content of a file; of a study, without what its system has no use for.
+
+        Raises ConfigError where the file holds more than data, before Hydra acts on it.
+        """
+        path = config_path.removesuffix(".yaml")
+        file = paths.shown_path(Path(self.path) / f"{path}.yaml")
+        try:
+            check_aliases(file, (Path(self.path) / f"{path}.yaml").read_text(encoding="utf-8"))
+            result = super().load_config(config_path)
+        except (ValueError, OmegaConfBaseException) as error:
+            raise ConfigError(f"{file}: {error}") from error
+        if path != COMMON:
+            content = OmegaConf.to_container(result.config)
+            check_file(file, path, result.header["package"], content)
+        group, _, name = path.rpartition("/")
         if not group:
             self._default, self._of_variant = system_in(result.config) or self._default, None
         elif group == "variant":
@@ -168,12 +182,3 @@ def leave_out(config: Any, groups: frozenset[str]) -> list[str]:
             left_out.add(group)
             del variant[group]
     return sorted(filter(None, left_out))
-
-
-class ConfSearchPath(SearchPathPlugin):
-    """Has Hydra read its main folder through `ConfFiles`."""
-
-    def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
-        for element in search_path.get_path():
-            if element.provider == "main" and "://" not in str(element.path):
-                element.path = f"{ConfFiles.scheme()}://{element.path}"

@@ -13,24 +13,28 @@ from omegaconf.errors import (
 
 from harness.config.conf import TABLES
 from harness.errors import unknown
+from harness.text import visible
 
 NO_GROUP = re.compile(r"Could not override '([^'@]+)'\. No match in the defaults list\.")
 
 
 def error_line(error: Exception) -> str:
-    """Return an error in one line; where OmegaConf's own names classes, this names settings."""
+    """Return an error in one line; where OmegaConf's own names classes, this names settings.
+
+    Control characters, as a server's text or a file's name may hold them, are escaped.
+    """
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, OmegaConfBaseException):
         cause = cause.__cause__ or cause.__context__
     if isinstance(cause, ValidationError) and (line := wrong_choice(cause)):
-        return line
+        return visible(line)
     file = re.match(r"In '[^']*': ", str(error))
     text = str(error) if cause is None else (file[0] if file else "") + setting_error(cause)
     text = NO_GROUP.sub(r"this system has no \1, so \1= cannot be chosen", text)
     line = " ".join(text.partition("To append to your default list")[0].split())
     if "could not be converted to Integer" in line or "type 'list' " in line:
         line += " (for a sweep write: -m key=4,9)"
-    return line
+    return visible(line)
 
 
 def setting_error(error: OmegaConfBaseException) -> str:

@@ -248,13 +248,17 @@ class IdentityChange:
 def change_since_labelled(run: Run, judge: str, identity: Mapping[str, Any]) -> IdentityChange:
     """Return how a judge's settings differ from those under which it labelled the run.
 
-    Empty if it has not labelled it. A custom check that was not asked before, or is not asked
-    now, is no difference.
+    Empty if it gave no label, as with a wrong address. A custom check that was not asked before,
+    is not asked now, or got no label is no difference.
     """
     now = as_json(identity)
     before = run.judges().get(judge, now)
+    labelled = set(_labelled(run.verdicts(judge))) if before != now else set()
+    if not labelled:
+        before = now
     custom, recorded = now.get("own", {}), before.get("own", {})
-    reworded = {name for name in custom if recorded.get(name, custom[name]) != custom[name]}
+    both = labelled & custom.keys() & recorded.keys()
+    reworded = {name for name in both if recorded[name] != custom[name]}
     itself = list(differences({**before, "own": {}}, {**now, "own": {}}))
     wordings = [
         line
@@ -262,6 +266,14 @@ def change_since_labelled(run: Run, judge: str, identity: Mapping[str, Any]) -> 
         for line in differences(recorded[name], custom[name], f"{name}.")
     ]
     return IdentityChange((*itself, *wordings), frozenset(reworded), bool(itself))
+
+
+def _labelled(rows: Sequence[Verdict]) -> Iterator[str]:
+    """Yield the checks that got a label; where calls failed, one that needed a call."""
+    failed = any(row.error in LOST for row in rows)
+    for row in rows:
+        if row.error not in LOST and (row.call is not None or not failed):
+            yield row.check
 
 
 def differences(

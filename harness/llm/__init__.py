@@ -15,7 +15,7 @@ from harness.llm.recorded import (
     read_recording,
     write_recording,
 )
-from harness.llm.remote import Remote, refuse_secrets
+from harness.llm.remote import Remote, check_address, refuse_secrets
 
 CHATS: dict[str, type[Chat]] = {
     "openai": OpenAIChat,

@@ -134,9 +134,8 @@ class Endpoint:
                 if failure is None:
                     raise
                 tries.count(failure)
-                if self._is_final(failure, tries):
-                    raise self._final(failure, tries) from error
-                pause = self._pause(failure, tries)
+                final = self._is_final(failure, tries)
+                pause = 0.0 if final else self._pause(failure, tries)
             else:
                 seconds = time.monotonic() - tries.started
                 self._succeeded += 1
@@ -148,6 +147,9 @@ class Endpoint:
                 return value, seconds
             finally:
                 self.pace.leave()
+            if final:
+                # Not inside `except`: errors are kept as values, and would keep the replies alive.
+                raise self._final(failure, tries)
             await asyncio.sleep(pause)
 
     async def _try(self, send: Callable[[], Awaitable[T]], tries: "_Tries") -> T:

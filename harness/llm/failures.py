@@ -8,9 +8,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
+from urllib.parse import urljoin, urlsplit
 
 from harness.errors import EndpointError
-from harness.llm.remote import Address
+from harness.llm.remote import Address, without_path
 
 if TYPE_CHECKING:
     from openai import APIStatusError
@@ -69,6 +70,8 @@ class EndpointFailure:
     """What the user can do, where the status does not say it."""
     too_long: bool = False
     """The prompt does not fit the model's context window."""
+    other_protocol: bool = False
+    """A reply came that is not one of the protocol."""
     everywhere: bool = False
     """Every other request to the endpoint would fail too."""
 
@@ -93,10 +96,10 @@ def read_failure(error: Exception, seconds: float) -> EndpointFailure | None:
     if isinstance(error, TimeoutError):
         return EndpointFailure(f"no reply within {seconds:g} s", timed_out=True)
     if isinstance(error, ReplyError):
-        return EndpointFailure(f"not a reply of this protocol: {error}")
+        return EndpointFailure(f"not a reply of this protocol: {error}", other_protocol=True)
     if isinstance(error, OversizedReplyError):
         remedy = "is base_url the address of a model server? an embedder's batch_size may be lower"
-        return EndpointFailure(str(error), retry=False, remedy=remedy)
+        return EndpointFailure(str(error), remedy=remedy)
     from openai import APIConnectionError, APIStatusError
 
     if isinstance(error, APIStatusError):
@@ -122,13 +125,18 @@ def remedy(failure: EndpointFailure, address: Address) -> str:
         proxy = "is the proxy in http_proxy or https_proxy running? else "
         proxy = proxy if address.is_proxied else ""
         return f"{proxy}start the server, or correct base_url"
+    begins = "does base_url end where the protocol begins (/v1)?"
+    if not (urlsplit(address.base_url).path or address.loads_weights or address.api_version):
+        begins = f"the protocol often begins with /v1: set base_url={address.base_url}/v1"
+    if failure.other_protocol:
+        return f"is base_url the address of a model server? {begins} Else run the command again"
     known = {
         None: "the server is not responding; if it is slow, raise timeout and deadline",
         401: key,
         403: key,
         407: PROXY,
-        404: f"does the server have '{model}', and does base_url end where the protocol begins"
-        " (/v1)?",
+        404: f"does the server have '{model}'? {begins}",
+        405: begins,
         429: "lower concurrency, or run the same command later to resume: answers are cached",
     }
     if failure.status == 400:
@@ -140,16 +148,21 @@ def remedy(failure: EndpointFailure, address: Address) -> str:
 
 def one_line(text: str, longest: int = 300) -> str:
     """Return the text without line breaks, at most `longest` characters of it."""
-    line = " ".join(text.split())
+    line = " ".join(text[: 100 * longest].split())
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
 def _refusal(error: "APIStatusError") -> EndpointFailure:
     status, headers, text = error.status_code, error.response.headers, error.response.text
     if 300 <= status < 400:
-        target = headers.get("location", "another address").partition("?")[0]
-        reason = f"HTTP {status}: redirect to {one_line(_without_password(target))}"
-        remedy = "redirects are not followed; set base_url to the address that answers"
+        target, moved = "another address", " to the address that answers"
+        with suppress(LookupError, ValueError):
+            target = urljoin(str(error.request.url), re.split(r"[?#]", headers["location"])[0])
+            target = one_line(_without_password(target))
+        if (base_url := without_path(target)) != target:
+            moved = f"={base_url}"
+        reason = f"HTTP {status}: redirect to {target}"
+        remedy = f"redirects are not followed; set base_url{moved}"
         return EndpointFailure(reason, status, retry=False, remedy=remedy, everywhere=True)
     reason = f"HTTP {status}: {one_line(_message(error.body or text))}"
     wait = _retry_after(headers)
@@ -221,4 +234,4 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 def _without_password(text: str) -> str:
     """Return the text without the user and password that a URL in it may hold."""
-    return re.sub(r"//[^/@\s]*@", "//", text)
+    return re.sub(r"//\S*@", "//", text)

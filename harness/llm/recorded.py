@@ -8,6 +8,7 @@ import base64
 import binascii
 import gzip
 import hashlib
+import io
 import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from harness.errors import ConfigError, InputError, NotRecordedError
+from harness.errors import ConfigError, InputError, NotRecordedError, check_size
 from harness.files import write_whole
 from harness.llm.call_store import Calls, Vector
 from harness.llm.chat import Chat, OnDone, Outcome
 from harness.llm.embedders import Embedder, Role, vector_key
 from harness.llm.messages import Request, cached_completion
-from harness.llm.remote import WEIGHTS
+from harness.llm.remote import PLACE, WEIGHTS
 
 VERSION = 2
 """Of the file format."""
@@ -95,18 +96,21 @@ class RecordedModel:
     file: str = field(default="", metadata=WEIGHTS)
     """The recording (.jsonl.gz), as `python -m harness.calls record=...` writes it."""
 
+    largest_mb: int = field(default=100, metadata=PLACE)
+    """Of the file, decompressed, in millions of bytes."""
+
     @cached_property
     def recording(self) -> Recording:
         """The content of the file, read once, so that it does not change during a run.
 
-        Raises ConfigError where the file is missing, InputError where it is damaged.
+        Raises ConfigError where the file is missing, InputError where it is damaged or too large.
         """
         if not self.file:
             raise ConfigError(f"no recording is set; {ANOTHER}")
         path = Path(self.file)
         if not path.is_file():
             raise ConfigError(f"recording not found: {path}; {ANOTHER}")
-        return read_recording(path)
+        return read_recording(path, self.largest_mb)
 
 
 @dataclass
@@ -230,13 +234,21 @@ def write_recording(
         raise ConfigError(f"{path} cannot be written: {error.strerror}") from error
 
 
-def read_recording(path: Path) -> Recording:
-    """Return the content of a file. Raises InputError naming the row that is damaged."""
+def read_recording(path: Path, largest_mb: int | None = None) -> Recording:
+    """Return the content of a file, decompressed up to a limit.
+
+    Raises InputError naming the row that is damaged, and where the file is too large.
+    """
+    most = -1 if largest_mb is None else largest_mb * 1_000_000 + 1
     try:
+        check_size(path, path.stat().st_size, largest_mb)
         content = path.read_bytes()
-        lines = gzip.decompress(content).splitlines()
+        with gzip.GzipFile(fileobj=io.BytesIO(content)) as unpacked:
+            text = unpacked.read(most)
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"{path} is not a recording, or is damaged: {error}") from error
+    check_size(path, len(text), largest_mb)
+    lines = text.splitlines()
     rows = [
         (number, _row(path, number, line)) for number, line in enumerate(lines, 1) if line.strip()
     ]

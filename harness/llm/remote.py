@@ -25,6 +25,12 @@ _SECRET = re.compile(
 )
 
 
+_REQUEST = re.compile(
+    r"(/chat/completions|/completions|/embeddings|/responses|/api/(chat|generate|embed|tags))/*$"
+)
+"""The path of a request, which a base URL does not include."""
+
+
 @dataclass(frozen=True, slots=True)
 class Address:
     """Where an endpoint is, and its limits on time, retries and concurrency."""
@@ -119,10 +125,7 @@ class Remote:
                 "api_key_env is the name of an environment variable, and never the key itself:"
                 " export MY_KEY=... and set api_key_env=MY_KEY"
             )
-        if not is_address(self.base_url):
-            raise ConfigError(
-                f"base_url={self.base_url} is not an address; write it as http://host:port/v1"
-            )
+        check_address(self.base_url, protocol)
         if not self.model:
             raise ConfigError(f"{self.base_url}: which model? set model=<name> beside base_url")
         return {"protocol": protocol, "base_url": self.base_url.rstrip("/"), "model": self.model}
@@ -133,6 +136,45 @@ class Remote:
         limits = {name: getattr(self, name) for name in places}
         limits["base_url"] = self.base_url.rstrip("/")
         return Address(**limits, loads_weights=self.loads_weights)
+
+
+def check_address(base_url: str, protocol: str = "openai") -> None:
+    """Raise ConfigError where a base URL cannot be used, without the passwords that it may hold."""
+    if not is_address(base_url):
+        shown, without = without_secrets(base_url), ""
+        if "***@" in shown:
+            without = ", without user and password: a key is named by api_key_env=<variable>"
+        elif shown != base_url:
+            without = ", without ? and #"
+        raise ConfigError(
+            f"base_url={shown} is not an address; write it as http://host:port/v1{without}"
+        )
+    if (whole := without_path(base_url)) != base_url:
+        added = base_url.removeprefix(whole)
+        raise ConfigError(f"base_url={base_url}: {added} is added to it; set base_url={whole}")
+    if protocol == "ollama" and (whole := base_url.rstrip("/").removesuffix("/v1")) != base_url:
+        raise ConfigError(
+            f"base_url={base_url}: Ollama's own protocol has no /v1; set base_url={whole}"
+        )
+
+
+def without_secrets(url: str) -> str:
+    """Return a URL for a message: user and password, query and fragment are replaced.
+
+    >>> without_secrets("http://me:p@ss@host/v1?key=k")
+    'http://***@host/v1?***'
+    """
+    url = re.sub(r"^([a-z]+://)?.*(?:[@＠]|%40)", r"\1***@", url, flags=re.I | re.S)
+    return re.sub(r"[?#].*", "?***", url, flags=re.S)
+
+
+def without_path(url: str) -> str:
+    """Return a URL without the path of a request at its end.
+
+    >>> without_path("http://host/v1/chat/completions"), without_path("http://host/v1")
+    ('http://host/v1', 'http://host/v1')
+    """
+    return _REQUEST.sub("", url)
 
 
 def is_address(base_url: str) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from harness.errors import InputError, pick, unknown
+from harness.errors import InputError, check_size, pick, unknown
 from harness.records import EvidencePlace, Question
 
 log = logging.getLogger(__name__)
@@ -106,9 +106,10 @@ def question_line(question: Question) -> str:
     return json.dumps(row, ensure_ascii=False) + "\n"
 
 
-def read_testset(path: Path) -> TestSet:
+def read_testset(path: Path, largest_mb: int | None = None) -> TestSet:
     """Read `questions.jsonl` (or `.csv`) from a file, or from the folder that holds it."""
     file = find_file(path)
+    check_size(file, file.stat().st_size, largest_mb)
     rows = read_csv_rows(file) if file.suffix == ".csv" else json_rows(file.read_bytes(), file)
     questions = tuple(map(read_question, rows))
     if not questions:
@@ -210,7 +211,7 @@ def json_row(line: str, where: str) -> FileRow:
     """Return the JSON object of a line."""
     try:
         values = json.loads(line, object_pairs_hook=no_double_keys)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{where}: not a JSON object on one line ({error})") from None
     if not isinstance(values, dict):
         raise InputError(f"{where}: expected a JSON object, found {type(values).__name__}")
@@ -225,10 +226,12 @@ def read_csv_rows(file: Path) -> list[FileRow]:
     rows = []
     text = decoded(file.read_bytes(), file)
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter(text))
-    for record in reader:
-        row = FileRow(
-            {key: cell for key, cell in record.items() if cell != ""}, f"{file}:{reader.line_num}"
-        )
+    try:
+        records = [(f"{file}:{reader.line_num}", record) for record in reader]
+    except csv.Error as error:
+        raise InputError(f"{file}:{reader.line_num}: not a row of CSV ({error})") from None
+    for where, record in records:
+        row = FileRow({key: cell for key, cell in record.items() if cell != ""}, where)
         if None in record or None in record.values():
             raise row.error("the row and the header differ in their number of cells")
         for key in sorted(row.values.keys() & EXAMPLES.keys()):

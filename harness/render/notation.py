@@ -5,13 +5,10 @@ import math
 import re
 from collections.abc import Callable
 
+from harness.text import ACTIVE
+
 NA = "NA"
 """Written for a number that is undefined; the reason is given beside it."""
-
-ACTIVE = re.compile(
-    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
-)
-"""Control characters, changes of writing direction, and halves of surrogate pairs."""
 
 Number = float | int | None
 

@@ -7,11 +7,13 @@ nothing invisible, no blanks inside words.
 import hashlib
 import re
 import unicodedata
+import zipfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from harness.errors import InputError
+from harness.errors import InputError, check_size
 from harness.sources.documents import Document, Figure, Page, RawPage
 from harness.sources.loaders import LOADERS, read_markdown, read_other, read_text
 from harness.text import WITHOUT_BLANKS, document_name, fold_name
@@ -75,14 +77,16 @@ def named_files(paths: Sequence[str]) -> dict[str, Path]:
     return {_name(file): file for file in files}
 
 
-def corpus_hashes(paths: Sequence[str]) -> dict[str, str]:
+def corpus_hashes(paths: Sequence[str], largest_mb: int | None = None) -> dict[str, str]:
     """Return file name -> SHA-256 of everything that is read from it, each file once.
 
     The key is the name without folders, since passages are named after it. The hash of a Markdown
-    file includes the pictures that it shows.
+    file includes the pictures that it shows. Raises InputError where a file is larger than
+    `largest_mb`; a Word file counts decompressed.
     """
     hashes = {}
     for file in named_files(paths).values():
+        check_size(file, _size(file), largest_mb)
         digest = hashlib.sha256(file.read_bytes())
         if file.suffix.lower() in MARKDOWN:
             for page in read_markdown(file, file.read_bytes()):
@@ -90,6 +94,15 @@ def corpus_hashes(paths: Sequence[str]) -> dict[str, str]:
                     digest.update(figure.content.encode())
         hashes[file.name] = digest.hexdigest()
     return dict(sorted(hashes.items()))
+
+
+def _size(file: Path) -> int:
+    """Return the bytes of a file, of a Word file those of its parts, decompressed."""
+    size = file.stat().st_size
+    if file.suffix.lower() == ".docx":
+        with suppress(zipfile.BadZipFile), zipfile.ZipFile(file) as parts:
+            size = sum(part.file_size for part in parts.infolist())
+    return size
 
 
 def _files(path: Path) -> Iterator[Path]:

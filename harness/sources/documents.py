@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.errors import InputError
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 MOST_PIXELS = 50_000_000
 """A larger image is not decoded: a file of 200 bytes can declare billions of pixels."""
+MOST_PAGES = 10_000
+"""Of a PDF or text file; a file of a few kilobytes can declare a million pages."""
 UNREADABLE = (OSError, ValueError, SyntaxError, EOFError, KeyError, TypeError, struct.error)
 """Exceptions that Pillow raises on damaged files."""
 LONGEST_SIDE = 2000
@@ -150,6 +153,12 @@ class RawPage:
     figures: tuple[RawFigure, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
     """What reading the page changed or left out."""
+
+
+def check_pages(path: Path, pages: int) -> None:
+    """Raise InputError where a document has more pages than are read."""
+    if pages > MOST_PAGES:
+        raise InputError(f"{path}: {pages:,} pages; at most {MOST_PAGES:,} are read, so split it")
 
 
 def encode(image: "Image") -> RawFigure | None:

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from harness.errors import ConfigError, InputError
-from harness.sources.documents import RawFigure, RawPage, decode, encode
+from harness.sources.documents import RawFigure, RawPage, check_pages, decode, encode
 
 LARGEST_PICTURE = 50_000_000
 """Bytes of a picture's file."""
@@ -25,8 +25,10 @@ def read_text(path: Path, data: bytes) -> tuple[RawPage, ...]:
     """Return the pages of a plain text file; a form feed ends a page.
 
     Raises:
-        InputError: the file is not UTF-8 (or UTF-16 with its byte-order mark).
+        InputError: the file is not UTF-8 (or UTF-16 with its byte-order mark), or has too many
+            pages.
     """
+    check_pages(path, data.count(b"\f") + 1)
     return tuple(RawPage(text) for text in _decoded(path, data).split("\f"))
 
 

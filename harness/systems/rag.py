@@ -47,6 +47,8 @@ class Rag(System):
     captioner: Captioner = MISSING
     corpus: list[str] = field(default_factory=list, metadata={"factor": False})
     """Files and folders; runs are compared only with runs over the same bytes."""
+    largest_mb: int = field(default=100, metadata={"factor": False})
+    """Of one file, in millions of bytes."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.top_k <= MOST:
@@ -59,7 +61,7 @@ class Rag(System):
 
     def documents(self) -> dict[str, str]:
         """The files that the index is built from."""
-        return corpus_hashes(self.paths)
+        return corpus_hashes(self.paths, self.largest_mb)
 
     @property
     def paths(self) -> list[str]:

@@ -358,3 +358,15 @@ def test_a_run_records_its_original_name(command: Command, study: Study) -> None
     assert (facts["variant"], facts["version"]) == ("text_k4", "qwen2.5:7b/k4")
     named = {portable(name) for name in ("文字_k4", "圖片_k4", "_k4", "Text_k4", "text_k4")}
     assert len(named) == 5
+
+
+@pytest.mark.parametrize("of", ["corpus", "testset"])
+def test_files_that_are_too_large(command: Command, study: Study, of: str) -> None:
+    """The study's limit holds for its documents and its test set, before anything is asked."""
+    file: Path = getattr(study, of)
+    file.write_text(file.read_text(encoding="utf-8") + "\n" * 1_000_000, encoding="utf-8")
+
+    done = command("collect", *study.words, "variant=text_k4", "study.largest_mb=1")
+
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert f"{file.name}: larger than 1 MB (decompressed)" in done.stderr

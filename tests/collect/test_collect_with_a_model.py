@@ -66,6 +66,24 @@ def test_each_question_is_asked_with_its_passages(command: Command, study: Study
     assert all(row["generation_seconds"] > 0 for row in found)  # type: ignore[operator]
 
 
+def test_a_wrong_address_blocks_nothing(command: Command, study: Study) -> None:
+    """After wrong addresses of generator and embedder the right ones need no again=true."""
+    with StubEndpoint("27公尺") as stub:
+        embedder = ["embedder=openai", "variant.embedder.model=e", "variant.embedder.query_prefix=",
+                    "variant.embedder.passage_prefix=", "variant.embedder.retries=0"]  # fmt: skip
+        given = [*words(stub.base_url, study), *embedder]
+        dead, right = "http://127.0.0.1:9/v1", f"variant.embedder.base_url={stub.base_url}"
+        wrong_embedder = command("collect", *given, f"variant.embedder.base_url={dead}")
+        wrong_chat = command("collect", *given, right, f"variant.chat.base_url={dead}")
+        done = command("collect", *given, right)
+
+    for wrong in (wrong_embedder, wrong_chat):
+        assert wrong.returncode == 1
+        assert "connection refused; start the server, or correct base_url" in wrong.stderr
+    assert done.returncode == 0, done.stderr
+    assert "3 of 3 answered" in done.stdout
+
+
 def test_one_failure_is_one_row(command: Command, study: Study) -> None:
     """A question that fails keeps its reason; the others keep their answers; a rerun asks it."""
     answers: dict[str, str | Reply] = {"哪一年": Reply(status=500), "塔高": "27公尺"}

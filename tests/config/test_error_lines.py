@@ -1,16 +1,21 @@
 """Mistakes on the command line, reported in its own words."""
 
+import logging
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hydra.core.global_hydra import GlobalHydra
 from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 
+from harness.config.command import LogLine
 from harness.config.composition import compose, prepare
 from harness.config.error_lines import error_line
-from harness.errors import ConfigError
-from tests.conftest import Command
+from harness.errors import ConfigError, HarnessError
+from tests.conftest import Command, Study
+from tests.stub_endpoint import Reply, StubEndpoint
 
 
 @pytest.fixture(autouse=True)
@@ -82,6 +87,40 @@ def test_other_errors_are_unchanged() -> None:
     assert error_line(ValueError("no\n such thing")) == "no such thing"
 
 
+ACTIVE = "\x1b]0;title\x07\x9b2J\u202eabc\rx"
+
+
+def test_no_character_acts_on_the_terminal() -> None:
+    """What a server or a file's name puts into an error is shown escaped."""
+    assert error_line(HarnessError(f"HTTP 500: {ACTIVE}")) == (
+        r"HTTP 500: \x1b]0;title\x07\x9b2J\u202eabc x"
+    )
+
+
+def test_names_and_replies_are_shown_escaped(
+    command: Command, study: Study, tmp_path: Path
+) -> None:
+    """Neither a file's name nor a server's error reaches the terminal as a control sequence."""
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "a\x1b]0;title\x07.xyz").touch()
+    named = command("collect", *study.words, "variant=text_k4", "study.corpus=[corpus]")
+    with StubEndpoint(Reply(status=400, error=ACTIVE)) as stub:
+        words = ["chat=openai", f"variant.chat.base_url={stub.base_url}", "variant.chat.model=stub"]
+        replied = command("collect", *study.words, "variant=text_k4", *words)
+
+    for done in (named, replied):
+        assert done.returncode == 1
+        assert r"\x1b]0;title\x07" in done.stderr
+        assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", done.stdout + done.stderr)
+
+
+def test_log_lines_are_shown_escaped() -> None:
+    """Warnings are printed at one place, the line ends of a traceback kept."""
+    record = logging.makeLogRecord({"msg": "%s\nnext", "args": (ACTIVE,)})
+
+    assert LogLine().format(record) == r"\x1b]0;title\x07\x9b2J\u202eabc\rx" + "\nnext"
+
+
 def test_the_first_cause_is_found() -> None:
     """Hydra wraps an error of OmegaConf once or twice."""
     error = HydraException("In 'study/mine': raised while composing config")
@@ -89,6 +128,20 @@ def test_the_first_cause_is_found() -> None:
     error.__cause__.__context__ = OmegaConfBaseException("Key 'x' is not in struct")
 
     assert error_line(error) == "In 'study/mine': Key 'x' is not in struct"
+
+
+@pytest.mark.parametrize("sweep", [[], ["-m"]])
+@pytest.mark.parametrize("url", ["http://me:se{cret@host/v1", "'http://me:secret@host/v1'"])
+def test_a_password_in_an_address_is_not_repeated(
+    command: Command, tmp_path: Path, sweep: list[str], url: str
+) -> None:
+    """Neither in the error nor in the file that Hydra writes of a sweep."""
+    done = command("collect", *sweep, "variant=text_k4", f"variant.chat.base_url={url}")
+
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "base_url=http://***@host/v1 is not an address" in done.stderr
+    assert "without user and password" in done.stderr
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
 def test_a_judge_needs_a_chat_model(command: Command) -> None:

@@ -282,6 +282,17 @@ class TestAnotherJudge:
         by_judge = frame.groupby("judge")["question_id"].apply(list).to_dict()
         assert by_judge == {"A": ["q1", "q2"], "B": ["q3", "q4"]}
 
+    @pytest.mark.parametrize("metrics", ["[faithfulness]", "[context_recall,cites_policy]"])
+    def test_after_a_wrong_address(self, evaluate: Evaluate, root: Path, metrics: str) -> None:
+        """What brought no label leaves nothing behind: the right address needs no again=true."""
+        asked = (f"metrics={metrics}", "limit=2")
+        wrong = evaluate(*asked, "judge.chat.base_url=http://127.0.0.1:9/v1")
+        right = evaluate("limit=2")
+
+        assert (wrong.returncode, right.returncode) == (1, 0), right.stderr
+        assert "connection refused; start the server, or correct base_url" in wrong.stderr
+        assert {scores(root)[question, "faithfulness"][1] for question in ("q1", "q2")} == {"ok"}
+
     @pytest.mark.parametrize(
         ("word", "differs"),
         [

@@ -105,10 +105,25 @@ class TestAChangedJudge:
         assert run.verdicts() == [verdict()]
         assert run.scores() == [score(), score(metric="brief")]
 
+    def test_settings_that_brought_no_label_do_not_count(self, tmp_path: Path) -> None:
+        """After a wrong address the right one is no other judge; a single label makes it one."""
+        run = Run(tmp_path)
+        wrong, right = ({"chat": {"base_url": url}} for url in ("http://a/v1", "http://b/v1"))
+        lost = replace(verdict("j"), label=None, error="judge_failed")
+        not_asked = replace(verdict("j", question="q2"), label=None, error="no_passages")
+        write_evaluation(run, "j", wrong, [lost, not_asked], [score("j")])
+
+        assert change_since_labelled(run, "j", right).settings == ()
+        write_evaluation(run, "j", right, [verdict("j")], [score("j")])
+        assert run.judges()["j"] == right
+        assert run.verdicts() == [not_asked, verdict("j")]
+        assert change_since_labelled(run, "j", wrong).itself
+
     def test_many_changes_are_counted(self, tmp_path: Path) -> None:
         """Four settings are named, without values as long as a hash; the others are counted."""
         run = Run(tmp_path)
-        write_evaluation(run, "j", {"prompts": dict.fromkeys("abcdef", "0" * 64)}, [], [])
+        before = {"prompts": dict.fromkeys("abcdef", "0" * 64)}
+        write_evaluation(run, "j", before, [verdict("j")], [])
         changed = change_since_labelled(run, "j", {"prompts": dict.fromkeys("abcdef", "1" * 64)})
 
         assert str(changed) == "prompts.a; prompts.b; prompts.c; prompts.d; and 2 more"
@@ -200,8 +215,8 @@ def test_custom_checks_of_two_evaluations_are_merged(tmp_path: Path) -> None:
     """Two simultaneous evaluations, each with a custom check, both record its wording."""
     run = Run(tmp_path)
     one, two = ({"rules": 1, "own": {name: {"question": name}}} for name in ("kind", "brief"))
-    write_evaluation(run, "j", one, [], [])
-    write_evaluation(run, "j", two, [], [])
+    write_evaluation(run, "j", one, [verdict("j", check="kind")], [])
+    write_evaluation(run, "j", two, [verdict("j", check="brief")], [])
 
     assert set(run.judges()["j"]["own"]) == {"kind", "brief"}
     with pytest.raises(RunError, match=r"kind\.question"):

@@ -6,7 +6,9 @@ import logging
 import socket
 import ssl
 import sys
+import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +32,43 @@ def reach(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> Reach:
         return chat_at(stub, **fields).complete(ask(), calls).text
 
     return reply
+
+
+@pytest.mark.parametrize(
+    ("url", "line"),
+    [
+        ("http://me:secret@host/v1", "***@host/v1 is not .*, without user and password: a key is"),
+        ("http://secret@host/v1", "http://***@host/v1 is not an address; .*, without user and"),
+        ("me:secret@host/v1", "***@host/v1 is not an address; .*, without user and password"),
+        ("http://me:se/cr@et@host/v1", "http://***@host/v1 is not an address; .*, without user"),
+        ("http://me:secret%40host/v1", "http://***@host/v1 is not an address; .*, without user"),
+        ("http://host/v1?key=secret", r"http://host/v1\?*** is not an address; .*, without \? and"),
+        ("http://host/v1#secret", r"http://host/v1\?*** is not an address; .*, without \? and #"),
+        ("http://host/v1/chat/completions", "/chat/completions is added to it; .*=http://host/v1"),
+        ("http://host/v1/embeddings/", "/embeddings/ is added to it; set base_url=http://host/v1"),
+    ],
+)
+def test_what_an_address_must_not_hold(calls: Calls, ask: MakeRequest, url: str, line: str) -> None:
+    """The reason is said, and a password or key in the address is not repeated."""
+    with pytest.raises(ConfigError, match=line.replace("***", r"\*\*\*")) as raised:
+        OpenAIChat(base_url=url, model="stub").complete(ask(), calls)
+
+    assert "secret" not in str(raised.value)
+
+
+def test_the_two_protocols_of_ollama(calls: Calls, ask: MakeRequest) -> None:
+    """The address of the one is refused for the other, with the right one."""
+    with pytest.raises(ConfigError, match=r"no /v1; set base_url=http://localhost:11434$"):
+        OllamaChat(base_url="http://localhost:11434/v1/", model="stub").complete(ask(), calls)
+
+
+@pytest.mark.parametrize("reply", [Reply(status=404), Reply(raw=b"<html>a router</html>")])
+def test_an_address_without_the_protocol(reach: Reach, reply: Reply) -> None:
+    """Where no model server answers, the remedy is the address that most servers have."""
+    with StubEndpoint(reply) as stub:
+        line = f"set base_url={stub.url}/v1"
+        with pytest.raises(EndpointError, match=line):
+            reach(stub, base_url=stub.url, retries=0)
 
 
 @pytest.mark.parametrize(
@@ -178,11 +217,12 @@ class TestRepeatedReplies:
 
 
 class TestSizeOfAReply:
-    """A reply is read up to a limit, decompressed bytes counted."""
+    """A reply is read up to a limit, decompressed bytes counted; more is a failed attempt."""
 
     @pytest.fixture(autouse=True)
     def _limit(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("harness.llm.http_client.MOST_BYTES", 2**20)
+        monkeypatch.setattr("harness.llm.http_client.MOST_BYTES_OF_VECTORS", 2**21)
 
     @pytest.mark.parametrize("status", [200, 500])
     def test_too_large(self, calls: Calls, reach: Reach, status: int) -> None:
@@ -191,20 +231,47 @@ class TestSizeOfAReply:
             StubEndpoint(Reply(status=status, raw=b" " * (2**20 + 1))) as stub,
             pytest.raises(EndpointError, match="the reply is larger than 1 MiB; is base_url"),
         ):
-            reach(stub)
+            reach(stub, retries=1)
 
-        assert calls.sent == 1
+        assert calls.sent == 2
 
     def test_small_but_decompressed_large(self, calls: Calls, reach: Reach) -> None:
-        """A few kilobytes that decompress to 100 MB are not kept in memory."""
+        """A few kilobytes that would be 100 MB are decompressed up to the limit."""
         bomb = Reply(raw=gzip.compress(b" " * 10**8), headers={"Content-Encoding": "gzip"})
-        with (
-            StubEndpoint(bomb) as stub,
-            pytest.raises(EndpointError, match="the reply is larger than 1 MiB"),
-        ):
-            reach(stub)
+        with StubEndpoint(bomb) as stub:
+            reach_once = partial(reach, stub, retries=0)
+            with pytest.raises(EndpointError):
+                reach_once()  # imports what the first call needs
+            tracemalloc.start()
+            with pytest.raises(EndpointError, match="the reply is larger than 1 MiB"):
+                reach_once()
+            _, peak = tracemalloc.get_traced_memory()
+            tracemalloc.stop()
 
-        assert calls.sent == 1
+        assert peak < 2**23
+
+    def test_errors_keep_no_reply(self, calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:
+        """Errors are kept as values: a reply in their tracebacks would stay in memory."""
+        with StubEndpoint(Reply(raw=b" " * 2**21)) as stub:
+            [outcome] = chat_at(stub, retries=0).complete_all([ask()], calls)
+
+        assert isinstance(outcome, EndpointError)
+        assert (outcome.__cause__, outcome.__context__) == (None, None)
+
+    def test_sometimes_too_large(self, reach: Reach) -> None:
+        """The call is answered where another attempt brings a reply of a usual size."""
+        with StubEndpoint([Reply(raw=b" " * 2**21), "27 metres"]) as stub:
+            assert reach(stub) == "27 metres"
+
+    def test_vectors_may_be_larger(self, calls: Calls) -> None:
+        """A batch of vectors has a limit of its own."""
+        with StubEndpoint(embed=lambda _: [0.123456789] * 100_000) as stub:
+            embedder = OpenAIEmbedder(
+                base_url=stub.base_url, model="stub", query_prefix="", retries=0
+            )
+            assert embedder.embed(["tower"], Role.QUERY, calls).shape == (1, 100_000)
+            with pytest.raises(EndpointError, match=r"larger than 2 MiB; .* batch_size may"):
+                embedder.embed(["two", "towers"], Role.QUERY, calls)
 
     def test_compressed_reply_is_read(self, reach: Reach) -> None:
         """A reply below the limit is decompressed."""
@@ -237,11 +304,32 @@ def test_redirects_are_not_followed(reach: Reach) -> None:
         moved = Reply(status=308, headers={"Location": f"{other.base_url}/chat/completions"})
         with (
             StubEndpoint(moved) as stub,
-            pytest.raises(EndpointError, match=r"HTTP 308: redirect to http.*; redirects are"),
+            pytest.raises(
+                EndpointError, match=r"HTTP 308: redirect to http.*; redirects are"
+            ) as up,
         ):
             reach(stub)
 
+    assert str(up.value).endswith(f"set base_url={other.base_url}")
     assert other.received == []
+
+
+@pytest.mark.parametrize(
+    ("location", "line"),
+    [
+        ("/v2/chat/completions?key=secret", r"redirect to .*/v2/chat/completions; .*base_url=http"),
+        ("https://me:secret@host/login", "redirect to https://host/login; .* the address that ans"),
+        ("http://[::1", "redirect to another address; .* to the address that answers"),
+        (None, "HTTP 307: redirect to another address; .* to the address that answers"),
+    ],
+)
+def test_where_a_redirect_leads(reach: Reach, location: str | None, line: str) -> None:
+    """A relative address is completed, and no secret is repeated."""
+    moved = Reply(status=307, headers={"Location": location} if location else {})
+    with StubEndpoint(moved) as stub, pytest.raises(EndpointError, match=line) as raised:
+        reach(stub)
+
+    assert "secret" not in str(raised.value)
 
 
 @pytest.mark.parametrize("key", ["sk-1\nsk-2", "sk-ключ", "sk-\x07"])

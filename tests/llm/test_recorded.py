@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,19 @@ def test_a_file_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     file.write_bytes(gzip.compress(b'{"version": 1}\n'))
     with pytest.raises(InputError, match="another version"):
         _ = RecordedModel(file=str(file)).recording
+
+
+def test_a_recording_is_decompressed_up_to_a_limit(tmp_path: Path) -> None:
+    """A kilobyte of gzip can hold a gigabyte: more than the study's limit is one line."""
+    file = tmp_path / "r.jsonl.gz"
+    file.write_bytes(gzip.compress(b" " * 50_000_000))
+    tracemalloc.start()
+    with pytest.raises(InputError, match=r"larger than 1 MB .*; split it, or raise study\.largest"):
+        _ = RecordedModel(file=str(file), largest_mb=1).recording
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert peak < 5_000_000
 
 
 HEAD: dict[str, Any] = {

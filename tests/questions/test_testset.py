@@ -125,6 +125,22 @@ def test_csv_keeps_words_that_look_missing(tmp_path: Path) -> None:
     assert (q5.question, q5.reference, q5.answers) == ("Why,\nreally?", "N/A", ())
 
 
+def test_what_is_too_large_or_too_deep(tmp_path: Path) -> None:
+    """A file over the limit, a cell of megabytes and endless brackets are one line each."""
+    files = {"a.jsonl": "x" * 1_000_001, "b.csv": f"id,question\nq1,{'x' * 200_000}\n",
+             "c.jsonl": '{"id": ' + "[" * 200_000}  # fmt: skip
+    lines = []
+    for name, content in files.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+        with pytest.raises(InputError) as raised:
+            read_testset(tmp_path / name, largest_mb=1)
+        lines.append(str(raised.value).removeprefix(f"{tmp_path}/"))
+
+    assert lines[0].startswith("a.jsonl: larger than 1 MB (decompressed); split it, or raise study")
+    assert lines[1] == "b.csv:1: not a row of CSV (field larger than field limit (131072))"
+    assert lines[2].startswith("c.jsonl:1: not a JSON object on one line (maximum recursion depth")
+
+
 def test_csv_with_a_ragged_row_is_refused(tmp_path: Path) -> None:
     """A row with more cells than the header would shift its values."""
     path = tmp_path / "questions.csv"

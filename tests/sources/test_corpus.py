@@ -1,10 +1,11 @@
 import unicodedata
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from harness.errors import InputError
-from harness.sources import Document, read_corpus
+from harness.sources import Document, corpus_hashes, read_corpus
 from tests.sources.pdfs import bars, image, noise, text, write_pdf
 
 ROOT = Path(__file__).parents[2]
@@ -220,3 +221,33 @@ def test_figures_can_be_left_out(tmp_path: Path) -> None:
 
     assert plain.figures == ()
     assert [p.text for p in plain.pages] == [p.text for p in read_one(file).pages]
+
+
+class TestLimits:
+    """A file that is too large, as it is or decompressed, is one line before it is read."""
+
+    def test_bytes(self, tmp_path: Path) -> None:
+        """The limit is the study's, in millions of bytes."""
+        (tmp_path / "a.txt").write_bytes(b"a" * 1_000_001)
+
+        with pytest.raises(InputError, match=r"a\.txt: larger than 1 MB .*raise study\.largest_mb"):
+            corpus_hashes([str(tmp_path)], largest_mb=1)
+        assert corpus_hashes([str(tmp_path)], largest_mb=2).keys() == {"a.txt"}
+
+    def test_a_word_file_that_decompresses_to_more(self, tmp_path: Path) -> None:
+        """A kilobyte of zip can hold a gigabyte of XML."""
+        with zipfile.ZipFile(tmp_path / "a.docx", "w", zipfile.ZIP_DEFLATED) as word:
+            word.writestr("word/document.xml", b" " * 2_000_000)
+
+        assert (tmp_path / "a.docx").stat().st_size < 10_000
+        with pytest.raises(InputError, match=r"a\.docx: larger than 1 MB \(decompressed\)"):
+            corpus_hashes([str(tmp_path)], largest_mb=1)
+
+    def test_pages(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Pages are limited too: they need memory even where they are empty."""
+        monkeypatch.setattr("harness.sources.documents.MOST_PAGES", 2)
+        write_pdf(tmp_path / "a.pdf", [text(72, 700, "page")] * 3)
+        (tmp_path / "b.txt").write_text("one\ftwo\f")
+
+        for name in ("a.pdf", "b.txt"):
+            assert refusal(tmp_path / name).endswith("3 pages; at most 2 are read, so split it")

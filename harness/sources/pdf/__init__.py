@@ -8,7 +8,7 @@ from typing import Any
 from pypdfium2 import PdfDocument, PdfiumError
 
 from harness.errors import InputError
-from harness.sources.documents import RawFigure, RawPage
+from harness.sources.documents import RawFigure, RawPage, check_pages
 from harness.sources.pdf.figures import OversizedError, figures_of
 from harness.sources.pdf.text_lines import flow, lines_of
 
@@ -22,7 +22,8 @@ def read_pdf(path: Path, data: bytes, with_figures: bool = True) -> tuple[RawPag
     """Return the pages of a PDF. The last few files are cached, for variants that share a corpus.
 
     Raises:
-        InputError: the file is damaged, needs a password, or no page has any text.
+        InputError: the file is damaged, needs a password, has too many pages, or no page has any
+            text.
     """
     with _PDFIUM:
         try:
@@ -34,6 +35,7 @@ def read_pdf(path: Path, data: bytes, with_figures: bool = True) -> tuple[RawPag
                 ) from error
             raise InputError(f"{path}: not a PDF that can be read ({error})") from error
         try:
+            check_pages(path, len(document))
             pages = tuple(_page(document, i, with_figures) for i in range(len(document)))
         finally:
             document.close()
