@@ -1,11 +1,14 @@
 """Declining to answer, in four languages, and what only looks like it."""
 
+import re
+
 import pytest
 
 from harness.metrics import METRICS, is_refusal
 from harness.metrics.evidence import Evidence
 from harness.metrics.refusal_grammars import CHINESE, ENGLISH, JAPANESE, Grammar
 from harness.metrics.refusals import roles
+from harness.render import LANGUAGES, words
 from tests.benchmarks.refusals import labelled, recognition
 
 REFUSALS = {
@@ -208,3 +211,12 @@ def test_public_answers_are_read_as_labelled() -> None:
         assert recognition(rows, half, "all", "all").share_kept >= 0.98
         for language, least in RECALL.items():
             assert recognition(rows, half, language, "all").recall >= least
+
+
+def test_reports_state_the_measured_figures() -> None:
+    """The sentence of the report holds the figures of the held-out half, in every language."""
+    found = recognition(labelled(), "held_out", "all", "all")
+    figures = {found.refusals, found.found, found.answers, found.answers - found.kept}
+    for language in LANGUAGES:
+        sentence = words(language).texts["kinds"]["refusals_recognised"][1]
+        assert {int(number) for number in re.findall(r"\d+", sentence)} == figures

@@ -271,6 +271,13 @@ KINDS: dict[str, FindingKind] = {
         ("run", "questions"),
         ("answered", "unanswerable"),
     ),
+    "refusals_recognised": FindingKind(
+        "Of the `decided` answers, the judge said of `judged` whether they refuse; sentence "
+        "structure decided the others.",
+        Severity.NOTE,
+        (),
+        ("decided", "judged"),
+    ),
     "suspect_verdicts": FindingKind(
         "Verdicts of the judge that contradict the text or each other.",
         Severity.WARNING,
