@@ -36,7 +36,7 @@ def main(settings: "StudyRun", how: "Composition") -> None:
     ]
     evaluating, _ = compose("evaluate", words_for("evaluate", how))
     reporting, report_how = compose("report", words_for("report", how))
-    read_request(evaluating.metrics)
+    read_request(evaluating.metrics, evaluating.judge)
     pick(LANGUAGES, reporting.language, "language")
     names: list[str] = []
     for collected, choices in planned:

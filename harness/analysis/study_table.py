@@ -57,6 +57,9 @@ class RunFacts:
     refused: frozenset[str] = frozenset()
     """Ids of the questions that were answered by a refusal in some repeat."""
 
+    refusals_judged: int = 0
+    """Responses of which the judge said whether they refuse; of the others their wording did."""
+
     partial: bool = False
     part: tuple[int, int] | None = None
     """Of a partial run: questions that were asked, and those of the test set."""

@@ -58,7 +58,7 @@ def estimate(settings: Evaluate) -> tuple[list[tuple[str, str, CallTotals]], Cal
 
     The total is less than the sum of the rows: metrics share checks, and runs share texts.
     """
-    request = read_request(settings.metrics)
+    request = read_request(settings.metrics, settings.judge)
     runs = chosen_runs(study_path(settings), settings.runs)
     answered = [row for run in runs for row in responses_to_score(run, settings) if not row.failed]
     folder = user_path(settings.root) / ".cache" if settings.cache != "off" else None

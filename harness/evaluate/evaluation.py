@@ -22,7 +22,17 @@ from harness.evaluate.merge import (
     write_evaluation,
 )
 from harness.evaluate.summary import FAILED, Evaluation, RunOutcome
-from harness.judge import CHECKS, Case, CustomCheck, Judge, checks_for, read_check
+from harness.judge import (
+    CHECKS,
+    DECLINES,
+    Case,
+    ChatJudge,
+    CustomCheck,
+    Judge,
+    checks_for,
+    language,
+    read_check,
+)
 from harness.llm import Calls
 from harness.metrics import (
     METRICS,
@@ -85,26 +95,30 @@ class RunResponse:
         )
 
 
-def read_request(names: Sequence[str]) -> EvaluationRequest:
+def read_request(names: Sequence[str], judge: Judge) -> EvaluationRequest:
     """Return the metrics, presets and custom checks of these names, each once.
 
-    A custom check is named by its file in `conf/check`, or given as the path of a file.
+    A custom check is named by its file in `conf/check`, or given as the path of a file. With the
+    metric `refusal`, a model as judge is also asked whether each response declines.
     """
     files = {path.stem: path for path in sorted((paths.CONF / "check").glob("*.yaml"))}
     known = {**METRICS, **PRESETS}
+    metrics = resolve(name for name in names if name in known)
     custom: dict[str, CustomCheck] = {}
+    code = "en"
+    if isinstance(judge, ChatJudge):
+        code = language(judge.language)
+        names = [*names, *([DECLINES] if "refusal" in metrics else [])]
     for name in names:
         if name in known:
             continue
         if name not in files and not name.endswith((".yaml", ".yml")):
             raise ConfigError(unknown(name, [*known, *files], "metric, preset or check"))
-        check = read_check(files.get(name) or paths.user_path(name))
+        check = read_check(files.get(name) or paths.user_path(name), code)
         if check.name in {**known, **CHECKS} or custom.get(check.name, check) != check:
             raise ConfigError(f"check '{check.name}' already exists; give yours another name")
         custom[check.name] = check
-    return EvaluationRequest(
-        resolve(name for name in names if name in known), tuple(custom.values())
-    )
+    return EvaluationRequest(metrics, tuple(custom.values()))
 
 
 def responses_to_score(run: Run, settings: Evaluate) -> list[RunResponse]:
@@ -129,7 +143,7 @@ def evaluate(settings: Evaluate, advance: Advance) -> Evaluation:
     """
     if not 0.0 <= settings.most_unread <= 1.0:
         raise ConfigError(f"most_unread must be between 0 and 1 (got {settings.most_unread:g})")
-    request = read_request(settings.metrics)
+    request = read_request(settings.metrics, settings.judge)
     runs = chosen_runs(study_path(settings), settings.runs)
     identity = judge_identity(settings.judge, request)
     check_same_judge(identity, runs, settings)

@@ -3,6 +3,7 @@
 from harness.judge.chat_judge import ChatJudge
 from harness.judge.checks import (
     CHECKS,
+    DECLINES,
     Case,
     Check,
     CustomCheck,
@@ -12,5 +13,6 @@ from harness.judge.checks import (
 )
 from harness.judge.contract import Judge, JudgeAccuracy, OnDone, PlannedCall
 from harness.judge.overlap_judge import OverlapJudge
+from harness.judge.prompt import language
 
 JUDGES: dict[str, type[Judge]] = {"overlap": OverlapJudge, "chat": ChatJudge}

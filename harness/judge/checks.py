@@ -6,6 +6,8 @@ A custom check is one YAML file, no Python:
     inputs: [question, response]
     labels: [names_it, does_not]
     counts: names_it
+
+The question may have a wording for each judge language: `question: {en: ..., ja: ...}`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,6 +24,9 @@ from harness.records import Layer, Status
 
 INPUTS = ("question", "response", "reference", "passages", "passage")
 """What a custom check may show the judge; `passage` asks about each passage by itself."""
+
+DECLINES = "declines"
+"""The shipped custom check by which a model decides whether a response is a refusal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,8 +192,14 @@ def custom_layers(identity: Mapping[str, Any]) -> dict[str, Layer]:
     return {name: CustomCheck(name=name, **content).layer for name, content in checks.items()}
 
 
-def read_check(path: Path) -> CustomCheck:
-    """Return the check that a YAML file describes. Raises InputError."""
+def read_check(path: Path, language: str = "en") -> CustomCheck:
+    """Return the check that a YAML file describes. Raises InputError.
+
+    Args:
+        path: The file.
+        language: Of the judge: a question with several wordings is put in this one, else in
+            English.
+    """
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
@@ -201,9 +212,14 @@ def read_check(path: Path) -> CustomCheck:
             else "something else than a mapping"
         )
         raise InputError(f"{path}: write exactly the keys {', '.join(wanted)}; found {got}")
+    question = content["question"]
+    if isinstance(question, dict):
+        question = question.get(language, question.get("en"))
+    if not isinstance(question, str):
+        raise InputError(f"{path}: question: write a text, or one per language, 'en' among them")
     check = CustomCheck(
         name=path.stem,
-        question=str(content["question"]).strip(),
+        question=question.strip(),
         inputs=_words(path, "inputs", content["inputs"]),
         labels=_words(path, "labels", content["labels"]),
         counts=str(content["counts"]),

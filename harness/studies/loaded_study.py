@@ -12,7 +12,7 @@ from harness.config.composition import Composition
 from harness.config.paths import NOT_PART_OF_A_NAME, study_path
 from harness.config.schema import Report, Study
 from harness.errors import ConfigError, RunError, pick
-from harness.judge import custom_layers
+from harness.judge import DECLINES, custom_layers
 from harness.metrics import METRICS, is_refusal
 from harness.questions import read_testset, select
 from harness.records import LOST, Layer, Question, Response, Score, Verdict
@@ -231,7 +231,10 @@ def table_by(
         name: [v for v in rows.verdicts[name] if v.judge == judge and v.check not in without]
         for name in names
     }
-    facts = [run_facts(run, judge, rows.responses[run.name], scores[run.name]) for run in runs]
+    facts = [
+        run_facts(run, judge, rows.responses[run.name], scores[run.name], verdicts[run.name])
+        for run in runs
+    ]
     return study_table(
         runs=in_study_order(facts, settings.study.variants),
         questions=rows.questions,
@@ -269,7 +272,11 @@ def in_study_order(facts: Sequence["RunFacts"], variants: Sequence[str]) -> list
 
 
 def run_facts(
-    run: Run, judge: str, responses: Sequence[Response], scores: Sequence[Score]
+    run: Run,
+    judge: str,
+    responses: Sequence[Response],
+    scores: Sequence[Score],
+    verdicts: Sequence[Verdict],
 ) -> "RunFacts":
     """Return what analysis needs to know of one run."""
     from harness.analysis import RunFacts
@@ -277,6 +284,16 @@ def run_facts(
     facts: Mapping[str, Any] = run.facts()
     factors, made_with = facts["factors"], Provenance.from_record(facts["made_with"])
     identity: Mapping[str, Any] = run.judges()[judge]
+    declines = {
+        (v.question_id, v.repeat): v.label == 1
+        for v in verdicts
+        if v.check == DECLINES and v.label is not None
+    }
+    refused = [
+        r.question_id
+        for r in responses
+        if r.response and declines.get((r.question_id, r.repeat), is_refusal(r.response))
+    ]
     return RunFacts(
         name=run.name,
         variant=facts["variant"],
@@ -286,9 +303,8 @@ def run_facts(
         corpus=facts["corpus_fingerprint"],
         testset=facts["testset_fingerprint"],
         asked=frozenset(row.question_id for row in responses),
-        refused=frozenset(
-            r.question_id for r in responses if r.response and is_refusal(r.response)
-        ),
+        refused=frozenset(refused),
+        refusals_judged=len(declines),
         partial=facts["partial"],
         part=part_of(run) if facts["partial"] else None,
         notes=made_with.notes,

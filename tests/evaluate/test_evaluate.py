@@ -354,6 +354,30 @@ counts: says_it
         evaluate("metrics=[cites_policy]")
         assert scores(folder)["q1", "cites_policy"] == (1.0, "ok")
 
+    def test_a_model_decides_what_refuses(
+        self, evaluate: Evaluate, folder: Path, command: Command, stub: StubEndpoint
+    ) -> None:
+        """With the metric `refusal` the judge is asked too, in its language, once per answer; the
+        report rests on its labels and says so."""
+        stub.script = json.dumps({"reason": "r", "verdict": "declines"})
+        evaluate("metrics=[refusal]", "runs=[text_k4]")
+        asked = [received.messages for received in stub.chats]
+        again = evaluate("metrics=[refusal]", "runs=[text_k4]")
+
+        assert len(asked) == 2
+        assert all("是否拒絕作答" in messages[0]["content"] for messages in asked)
+        assert "calls: 0 asked, 2 cached" in again.stdout
+        assert scores(folder)["q1", "declines"] == (1.0, "ok")
+        assert scores(folder)["q1", "refusal"] == (0.0, "ok")
+
+        done = command(
+            "report", f"root={folder.parent}", "study.name=written", "judge=chat", "language=en",
+            "judge.chat.model=stub", "judge.language=zh_hant", "runs=[text_k4]",
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        text = (folder / "report" / "report.md").read_text("utf-8")
+        assert "The judge decided for 2 of 2 answers whether they refuse" in text
+
     def test_is_contrasted(
         self, evaluate: Evaluate, colour: Path, command: Command, folder: Path
     ) -> None:

@@ -147,6 +147,21 @@ def test_mistakes_name_the_file_and_the_key(
     assert "\n" not in str(error.value)
 
 
+def test_a_question_is_put_in_the_judges_language(tmp_path: Path) -> None:
+    """A wording per language is chosen by the judge's; a language without one gets the English."""
+    path = tmp_path / "cites.yaml"
+    wordings = 'question: {en: "Does it?", ja: 根拠を挙げていますか。}'
+    text = YAML.replace("question: Does the response name its source?", wordings)
+    path.write_text(text, encoding="utf-8")
+
+    assert read_check(path, "ja").question == "根拠を挙げていますか。"
+    assert read_check(path, "zh_hans").question == "Does it?"
+
+    path.write_text(text.replace('en: "Does it?", ', ""), encoding="utf-8")
+    with pytest.raises(InputError, match="or one per language, 'en' among them"):
+        read_check(path)
+
+
 def test_missing_file(tmp_path: Path) -> None:
     """A file that is not there is named."""
     with pytest.raises(InputError, match=r"nowhere\.yaml"):

@@ -1,8 +1,15 @@
 """Declining to answer, in four languages, and what only looks like it."""
 
+import re
+
 import pytest
 
-from harness.metrics import is_refusal
+from harness.metrics import METRICS, is_refusal
+from harness.metrics.evidence import Evidence
+from harness.metrics.refusal_grammars import CHINESE, ENGLISH, JAPANESE, Grammar
+from harness.metrics.refusals import roles
+from harness.render import LANGUAGES, words
+from tests.benchmarks.refusals import labelled, recognition
 
 REFUSALS = {
     "en": [
@@ -31,6 +38,13 @@ REFUSALS = {
         "They do not include any details about the cost.",
         "While the passages do not say when, they do not mention the place either.",
         "Although the documents do not mention the cause, please see the report.",
+        "I apologize, but I cannot provide an answer as the context does not mention this.",
+        "None of the passages mention the painter.",
+        "I'm sorry, but the information provided does not include the painter. "
+        "Therefore, I cannot name them.",
+        "There's no mention of a painter in the given passages.",
+        "It is unclear from the text who painted the tower.",
+        "I do not have specific information about the 走れメロス edition.",
     ],
     "zh_hant": [
         "資料中沒有提到。",
@@ -75,6 +89,9 @@ REFUSALS = {
         "台北市の発生率は、資料に記載されていません。",
         "資料に記載がないため、お答えできません。",
         "該当する情報は見当たりません。詳しくは担当者にお問い合わせください。",
+        "確かではありません。",
+        "わかりかねます。",
+        "資料に明確な記載はないものの、担当者にお問い合わせください。",
     ],
 }
 
@@ -97,6 +114,11 @@ ANSWERS = {
         "While there is no clear evidence that animals foresee earthquakes, some feel the tremors.",
         "However, they do not offer this option on their own website, so call the hotel.",
         "While the documents do not mention it, it is 42.",
+        "Results were not available until 1931.",
+        "No answer was given by the mayor.",
+        'The suspect said "I don\'t know" when asked about the money.',
+        "I do not have the list, it names Oslo.",
+        "I do not have specific information on winter food. Nevertheless there are hot soups.",
     ],
     "zh_hant": [
         "彰化縣的發生率為 1.05。",
@@ -124,6 +146,9 @@ ANSWERS = {
         "資料には記載がありませんが、一般的には5%です。",
         "資料には記載がありません。おそらく5%です。",
         "彰化県が最も高く、理由は記載されていません。",
+        "容疑者は金の行方を聞かれて「わかりません」と答えた。",
+        "砂糖は含まれていません。",
+        "正確な日付の記載はないものの、1802年の春とされています。",
     ],
 }
 
@@ -142,3 +167,56 @@ def test_declining_is_a_refusal(text: str) -> None:
 def test_an_answer_is_no_refusal(text: str) -> None:
     """A response that gives an answer is no refusal, even with the words of a refusal."""
     assert not is_refusal(text)
+
+
+@pytest.mark.parametrize(
+    ("clause", "grammar", "expected"),
+    [
+        ("none of the passages mention the painter", ENGLISH, "not of source mention x "),
+        ("i have never found any data", ENGLISH, "i have not find fact "),
+        ("資料中未提及塔高", CHINESE, "source not mention x x "),
+        ("資料には記述が見当たりません", JAPANESE, "source x x fact x missing "),
+    ],
+)
+def test_words_are_read_by_their_roles(clause: str, grammar: Grammar, expected: str) -> None:
+    """The roles of the words decide, so other words of the same roles refuse alike."""
+    assert roles(clause, grammar) == expected
+
+
+@pytest.mark.parametrize(
+    ("response", "answers", "answerable", "expected"),
+    [
+        ("It is unclear from the text who painted the tower.", (), False, 1.0),
+        ("確かではありません。", (), False, 1.0),
+        ("Results were not available until 1931.", (("1931",),), True, 1.0),
+        ("No answer was given by the mayor.", (("no answer",),), True, 1.0),
+    ],
+)
+def test_right_and_wrong_follow_the_reader(
+    response: str, answers: tuple[tuple[str, ...], ...], answerable: bool, expected: float
+) -> None:
+    """A refusal is right where there is no answer; a negated answer is right where it is one."""
+    known = Evidence(response_text=response, answers=answers, answerable=answerable)
+    assert METRICS["answer_match"].score(known).value == expected
+
+
+RECALL = {"en": 0.96, "ja": 0.95, "zh_hant": 0.83, "zh_hans": 0.95}
+"""Least recall by language on the held-out half, as it was measured once."""
+
+
+def test_public_answers_are_read_as_labelled() -> None:
+    """At least 98 % of the answers of each half are kept; refusals are found as measured."""
+    rows = labelled()
+    for half in ("development", "held_out"):
+        assert recognition(rows, half, "all", "all").share_kept >= 0.98
+        for language, least in RECALL.items():
+            assert recognition(rows, half, language, "all").recall >= least
+
+
+def test_reports_state_the_measured_figures() -> None:
+    """The sentence of the report holds the figures of the held-out half, in every language."""
+    found = recognition(labelled(), "held_out", "all", "all")
+    figures = {found.refusals, found.found, found.answers, found.answers - found.kept}
+    for language in LANGUAGES:
+        sentence = words(language).texts["kinds"]["refusals_recognised"][1]
+        assert {int(number) for number in re.findall(r"\d+", sentence)} == figures

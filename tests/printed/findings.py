@@ -225,6 +225,10 @@ def answered_unanswerable(finding: Finding, found: Expected) -> Numbers:
     return {"answered": len(finding["questions"]), "unanswerable": len(without)}
 
 
+def refusals_recognised(finding: Finding, found: Expected) -> Numbers:
+    return {"decided": int(found.facts.responses["response"].notna().sum()), "judged": 0}
+
+
 def suspect_verdicts(finding: Finding, found: Expected) -> Numbers:
     """Claims that are word for word in a passage of the answer and are not entailed."""
     run, texts = finding["run"], found.facts.responses
@@ -276,6 +280,7 @@ FINDINGS: dict[str, Callable[[Finding, Expected], Numbers]] = {
     "one_cell": one_cell,
     "refused_despite_evidence": refused,
     "answered_unanswerable": answered_unanswerable,
+    "refusals_recognised": refusals_recognised,
     "suspect_verdicts": suspect_verdicts,
     "nothing_beyond_chance": nothing_beyond,
     "nothing_can_be_significant": nothing_possible,

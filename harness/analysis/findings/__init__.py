@@ -271,6 +271,13 @@ KINDS: dict[str, FindingKind] = {
         ("run", "questions"),
         ("answered", "unanswerable"),
     ),
+    "refusals_recognised": FindingKind(
+        "Of the `decided` answers, the judge said of `judged` whether they refuse; sentence "
+        "structure decided the others.",
+        Severity.NOTE,
+        (),
+        ("decided", "judged"),
+    ),
     "suspect_verdicts": FindingKind(
         "Verdicts of the judge that contradict the text, each other or their own reason, and "
         "references of which the judge's claims leave out facts.",

@@ -24,6 +24,7 @@ def run_findings(study: StudyTable, analysis: Analysis) -> Iterator[Finding]:
     for facts in study.runs:
         yield from refusals(study, facts, evidence)
         yield from same_family(facts)
+    yield from refusals_recognised(study)
     yield from single_cells(study)
     yield from suspect_verdicts(analysis.suspects)
     yield from facts_left_out(study, analysis.suspects)
@@ -105,6 +106,15 @@ def refusals(
             run=run.name,
             questions=answered,
         )
+
+
+def refusals_recognised(study: StudyTable) -> Iterator[Finding]:
+    """Yield who decided which answers refuse, where the report says that some do or do not."""
+    if any(run.refused for run in study.runs) or not all(q.answerable for q in study.questions):
+        every = [response for rows in study.responses.values() for response in rows]
+        decided = sum(response.response is not None for response in every)
+        judged = sum(run.refusals_judged for run in study.runs)
+        yield Finding("refusals_recognised", {"decided": decided, "judged": judged})
 
 
 def same_family(run: RunFacts) -> Iterator[Finding]:

@@ -130,6 +130,14 @@ def test_unanswerable_questions_that_were_answered() -> None:
     assert findings[1].numbers == {"answered": 1, "unanswerable": 2}
 
 
+def test_who_decided_what_refuses_is_said_once() -> None:
+    """Of 11 answers (one question failed in P) the judge decided none; without refusals and
+    unanswerable questions nothing rests on it."""
+    [found] = [f for f in analyse(gold_study()).findings if f.kind == "refusals_recognised"]
+
+    assert found.numbers == {"decided": 11, "judged": 0}
+
+
 def test_metrics_of_harm_are_worst_at_one(study: Builder) -> None:
     """Both of two claims hallucinated beside a right answer; neutral metrics have no worst."""
     harm = MetricFacts("hallucination", Layer.GENERATION, higher_is_better=False)
