@@ -89,7 +89,9 @@ def labels(change: Callable[[str], object]) -> Speak:
         if "verdicts" in answer:
             rows = [{**row, "verdict": change(row["verdict"])} for row in answer["verdicts"]]
             return written({"verdicts": rows})
-        return written({**answer, "verdict": change(answer["verdict"])}) if labelled(answer) else None
+        return (
+            written({**answer, "verdict": change(answer["verdict"])}) if labelled(answer) else None
+        )
 
     return speak
 
@@ -217,9 +219,7 @@ TRANSPORT: dict[str, Fault] = {
         whole(lambda said: Reply(said, again_after=0.01)), tries=0, why=IN_THE_REPLY
     ),
     "reply_of_70_mb": too_large(lambda *_: Reply(raw=flood())),
-    "gzip_bomb": too_large(
-        lambda *_: Reply(raw=bomb(), headers={"Content-Encoding": "gzip"})
-    ),
+    "gzip_bomb": too_large(lambda *_: Reply(raw=bomb(), headers={"Content-Encoding": "gzip"})),
     "prompt_read_in_part": wire(
         whole(lambda said: Reply(said, prompt_tokens=64)),
         tries=1,
@@ -230,6 +230,12 @@ TRANSPORT: dict[str, Fault] = {
     ),
 }
 
+
+def empty(speak: Speak) -> Fault:
+    """Return a reply without text: there is nothing that a repair could quote."""
+    return Fault("finish", speak, 2, "cells whose question got no text each of two times: 9 %")
+
+
 FINISH: dict[str, Fault] = {
     "finish_length": Fault(
         "finish", whole(lambda said: Reply(said[: len(said) // 2], finish_reason="length"))
@@ -237,9 +243,8 @@ FINISH: dict[str, Fault] = {
     "finish_length_looks_whole": Fault(
         "finish", lambda answer, _: Reply(written(draft(answer)), finish_reason="length")
     ),
-    "content_null": Fault("finish", lambda *_: Reply(None)),
-    "content_null_with_tool_calls": Fault(
-        "finish",
+    "content_null": empty(lambda *_: Reply(None)),
+    "content_null_with_tool_calls": empty(
         lambda answer, _: Reply(
             None,
             finish_reason="tool_calls",
@@ -254,14 +259,12 @@ FINISH: dict[str, Fault] = {
             },
         ),
     ),
-    "content_null_with_reasoning": Fault(
-        "finish", lambda answer, _: Reply(None, reasoning=written(draft(answer)))
+    "content_null_with_reasoning": empty(
+        lambda answer, _: Reply(None, reasoning=written(draft(answer)))
     ),
-    "refusal_field": Fault(
-        "finish", lambda *_: Reply(None, message={"refusal": "I cannot help with that."})
-    ),
-    "content_empty": Fault("finish", prose("")),
-    "content_blank": Fault("finish", prose(" \n\t ")),
+    "refusal_field": empty(lambda *_: Reply(None, message={"refusal": "I cannot help."})),
+    "content_empty": empty(prose("")),
+    "content_blank": empty(prose(" \n\t ")),
 }
 
 
@@ -303,21 +306,24 @@ JSON: dict[str, Fault] = {
         "json", reworded(lambda said: said.replace('"r"', '"it says "27", "verdict": "x" there"'))
     ),
     "cut_in_the_middle": Fault("json", reworded(lambda said: said[: len(said) // 2])),
-    "two_objects": Fault(
-        "json", lambda answer, _: f"{written(draft(answer))}\n{written(answer)}"
-    ),
+    "two_objects": Fault("json", lambda answer, _: f"{written(draft(answer))}\n{written(answer)}"),
     "wrong_bracket": Fault("json", reworded(lambda said: f"{said[:-1].rstrip(']')}}}]")),
     "nan": Fault("json", labels(lambda _: float("nan"))),
     "nested_deep": Fault("json", prose('{"verdicts": ' + "[" * 5000)),
     "half_a_surrogate_pair": Fault(
-        "json", lambda answer, _: written(answer).replace('"r"', '"\\ud83d"')
-        if '"r"' in written(answer) else None
+        "json",
+        lambda answer, _: (
+            written(answer).replace('"r"', '"\\ud83d"') if '"r"' in written(answer) else None
+        ),
     ),
-    "repeats_itself": Fault("json", prose('{"verdicts": [' + '{"id": 1, "reason": "' + "很" * 300_000)),
+    "repeats_itself": Fault(
+        "json", prose('{"verdicts": [' + '{"id": 1, "reason": "' + "很" * 300_000)
+    ),
     "next_turn_written": Fault(
         "json",
-        lambda answer, _: f"{written(answer)}<|im_end|>\n<|im_start|>assistant\n"
-        f"{written(draft(answer))}",
+        lambda answer, _: (
+            f"{written(answer)}<|im_end|>\n<|im_start|>assistant\n{written(draft(answer))}"
+        ),
     ),
 }
 
@@ -335,9 +341,7 @@ LABELS: dict[str, Fault] = {
         "labels", labels(lambda label: f"I would say {OPPOSITE[label]}, but I am not sure")
     ),
     "missing_item": Fault("labels", items(lambda rows: rows[:-1])),
-    "extra_item": Fault(
-        "labels", items(lambda rows: [*rows, {**rows[-1], "id": len(rows) + 1}])
-    ),
+    "extra_item": Fault("labels", items(lambda rows: [*rows, {**rows[-1], "id": len(rows) + 1}])),
     "duplicate_ids": Fault(
         "labels",
         items(lambda rows: [*rows[:-1], {**draft({"verdicts": rows})["verdicts"][0]}]),
@@ -345,9 +349,7 @@ LABELS: dict[str, Fault] = {
     "ids_from_0": Fault(
         "labels", items(lambda rows: [{**row, "id": row["id"] - 1} for row in rows])
     ),
-    "list_is_null": Fault(
-        "labels", lambda answer, _: written(dict.fromkeys(answer))
-    ),
+    "list_is_null": Fault("labels", lambda answer, _: written(dict.fromkeys(answer))),
 }
 
 NO_ANSWER: dict[str, Fault] = {
