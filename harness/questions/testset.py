@@ -122,7 +122,7 @@ def read_testset(path: Path) -> TestSet:
             log.warning("%s: question '%s' has the same text as another", file, question.id)
         if (places := len(set(question.evidence))) < len(question.evidence):
             log.warning(
-                "%s: question '%s' repeats a place in its evidence, which counts once (%d distinct)",
+                "%s: question '%s' repeats a place in its evidence; it counts once (%d distinct)",
                 *(file, question.id, places),
             )
     name = file.parent.name if file.stem == "questions" else file.stem

@@ -18,10 +18,11 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from harness.records import Question, Response
+from tests.benchmarks.judge_stub import in_good_faith
 from tests.conftest import Done, module
 from tests.robustness.faults import MODES, Fault, written
 from tests.stub_endpoint import Received, Reply, StubEndpoint
-from tests.written import asked_of, chance, honest, passage, write_run
+from tests.written import asked_of, chance, passage, write_run
 
 SHARE = 0.3
 """Share of the replies that are faulty."""
@@ -128,21 +129,6 @@ def labels(root: Path) -> Labels:
     }
 
 
-def good(received: Received) -> dict[str, Any]:
-    """Return the honest answer to a judge's prompt."""
-    asked = asked_of(received.messages)
-    if "response" in asked:
-        named = "names_it" if chance(asked["response"]) < 0.5 else "names_none"
-        return {"reason": "r", "verdict": named}
-    answer: dict[str, Any] = json.loads(honest(asked))
-    return answer
-
-
-def in_good_faith(received: Received) -> str:
-    """Return the honest reply."""
-    return written(good(received))
-
-
 @dataclass
 class FaultyJudge:
     """Gives the fault in place of a share of the replies.
@@ -161,7 +147,8 @@ class FaultyJudge:
 
     def __call__(self, received: Received) -> str | Reply:
         question = json.dumps(asked_of(received.messages), ensure_ascii=False)
-        answer, said = good(received), in_good_faith(received)
+        said = in_good_faith(received)
+        answer = json.loads(said)
         with self.lock:
             replies = self.sound.setdefault(question, [])
             drawn = chance(f"{self.seed} {self.name} {question} {len(replies)}")
@@ -169,7 +156,7 @@ class FaultyJudge:
             if self.name == "other_reply_each_time":
                 due = bool(replies)
             bad = self.fault.speak(answer, received) if due else None
-            replies.append(bad is None or bad == said)
+            replies.append(bad in (None, said, written(answer)))
         return said if bad is None else bad
 
     def lost(self) -> set[str]:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.robustness.bench import Ended, Labels, here, in_good_faith, labels, settings, study
+from tests.benchmarks.judge_stub import in_good_faith
+from tests.robustness.bench import Ended, Labels, here, labels, settings, study
 from tests.stub_endpoint import StubEndpoint
 
 QUESTIONS = 2

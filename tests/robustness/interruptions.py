@@ -23,8 +23,9 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from tests.benchmarks.judge_stub import in_good_faith
 from tests.conftest import ROOT, Done
-from tests.robustness.bench import in_good_faith, settings
+from tests.robustness.bench import settings
 from tests.stub_endpoint import Received, StubEndpoint
 from tests.written import chance
 
