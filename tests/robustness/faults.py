@@ -78,8 +78,10 @@ def reworded(change: Callable[[str], str]) -> Speak:
 
 
 def prose(text: str) -> Speak:
-    """Write a fixed text, with a draft in place of {draft}."""
-    return lambda answer, _: text.replace("{draft}", written(draft(answer)))
+    """Write a fixed text, with a draft in place of {draft} and the honest reply of {answer}."""
+    return lambda answer, _: text.replace("{draft}", written(draft(answer))).replace(
+        "{answer}", written(answer)
+    )
 
 
 def labels(change: Callable[[str], object]) -> Speak:
@@ -394,14 +396,7 @@ def thoughts() -> dict[str, Fault]:
     for name, (opens, closes) in MARKS.items():
         thought = f"{opens}Maybe {{draft}}? No, wait."
         after, unended = f"{thought}{closes}", f"{opens}It could be {{draft}}, but "
-        found[f"thought_{name}"] = Fault(
-            "thought",
-            lambda answer, received, after=after: (
-                f"{prose(after)(answer, received)}{written(answer)}"
-            ),
-            0,
-            IN_THE_REPLY,
-        )
+        found[f"thought_{name}"] = Fault("thought", prose(f"{after}{{answer}}"), 0, IN_THE_REPLY)
         found[f"thought_{name}_and_no_answer"] = Fault(
             "thought", prose(f"{after}The first one holds.")
         )
