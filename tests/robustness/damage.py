@@ -99,10 +99,9 @@ def keeps(word: str) -> bool:
 
 
 def store(bench: Bench, root: Path, flip: Flip) -> str:
-    """Evaluate anew from a damaged call store: what it cannot give is asked again."""
-    for table in root.glob("written/*/*s.parquet"):
-        if table.stem != "responses":
-            table.unlink()
+    """Evaluate the answers anew, from a damaged call store: what it cannot give is asked again."""
+    shutil.rmtree(root / "written")
+    study(root / "written", QUESTIONS)
     ended = here("evaluate", *settings(root, bench.stub.base_url))
     if ended.problem:
         return f"evaluate: {ended.problem}"
