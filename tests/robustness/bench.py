@@ -89,8 +89,11 @@ class Ended(Done):
     @property
     def problem(self) -> str:
         """What is wrong with the way it ended; empty where nothing is."""
-        if self.crash or "Traceback" in self.stderr:
-            return self.crash or "traceback"
+        if self.crash:
+            return self.crash
+        _, printed, rest = self.stderr.partition("Traceback")
+        if printed:
+            return printed + rest
         return "failed without a line" if self.returncode and not self.stderr.strip() else ""
 
 

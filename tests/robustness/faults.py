@@ -183,8 +183,8 @@ def wire(speak: Speak, *settings: str, tries: int | None = SENT, why: str = TOO_
 
 def too_large(speak: Speak) -> Fault:
     """Return a fault of size: few requests at a time, as each takes memory."""
-    why = "cells whose call brought it: the same request would bring it again"
-    return Fault("transport", speak, 1, why, ("judge.chat.concurrency=2",), questions=2)
+    few = ("judge.chat.concurrency=2",)
+    return Fault("transport", speak, SENT, TOO_OFTEN, few, questions=2)
 
 
 TRANSPORT: dict[str, Fault] = {
