@@ -164,7 +164,8 @@ class Endpoint:
         """Apply what the latest answers show to the attempts in flight, and again later."""
         self._timer = None
         loop = asyncio.get_running_loop()
-        for limit, tries in self._attempts.items():
+        running = {limit: tries for limit, tries in self._attempts.items() if not limit.expired()}
+        for limit, tries in running.items():
             left = tries.started + self._allowed(tries) - time.monotonic()
             limit.reschedule(loop.time() + max(0.0, left))
         if self._attempts:

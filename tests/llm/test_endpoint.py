@@ -1,5 +1,6 @@
 """Faults of an endpoint: retried where that helps, and one line where it does not."""
 
+import asyncio
 import json
 import time
 from collections.abc import Callable
@@ -7,9 +8,10 @@ from collections.abc import Callable
 import pytest
 
 from harness.errors import ContextOverflowError, EndpointError
-from harness.llm import Calls, OpenAIChat, Request
+from harness.llm import Calls, OpenAIChat, Request, endpoint
 from harness.llm.concurrency import AnswerTimes
 from harness.llm.failures import read_failure
+from harness.llm.remote import Address
 from tests.stub_endpoint import Received, Reply, StubEndpoint
 
 MakeChat = Callable[..., OpenAIChat]
@@ -263,6 +265,32 @@ def test_hang_is_tried_again(calls: Calls, chat_at: MakeChat, ask: MakeRequest) 
     """A request that hangs is sent again, and the second attempt is answered."""
     with StubEndpoint([Reply(hang=True), "ok"]) as stub:
         assert chat_at(stub, timeout=0.4).complete(ask(), calls).text == "ok"
+
+
+def test_limits_are_adjusted_while_an_attempt_is_being_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The limit of an attempt that has run out, and is closing its connection, is left alone."""
+    monkeypatch.setattr(endpoint, "LOOK_SECONDS", 0.001)
+    errors: list[object] = []
+
+    async def hangs() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0.02)
+
+    async def attempt() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, found: errors.append(found))
+        address = Address("http://127.0.0.1:9/v1", "stub", timeout=0.01)
+        place = endpoint.Endpoint(address, endpoint.NO_KEY)
+        with pytest.raises(TimeoutError):
+            await place._try(hangs, endpoint._Tries(left=0.01, after=0, started=time.monotonic()))
+        await asyncio.sleep(0.005)
+
+    asyncio.run(attempt())
+
+    assert not errors
 
 
 @pytest.mark.slow
