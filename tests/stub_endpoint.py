@@ -16,7 +16,7 @@ import json
 import ssl
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
@@ -57,6 +57,10 @@ class Reply:
     others: Sequence[str] | None = None
     """The other choices where `n` asks for more; none of them is a server that ignores it."""
     reasoning: str | None = None
+    message: Mapping[str, object] = field(default_factory=dict)
+    """Fields of the message besides, or in place of, those above (OpenAI protocol)."""
+    model: str | None = None
+    """The model that the reply names; None: the one that was asked for."""
     finish_reason: str = "stop"
     prompt_tokens: int | None = None
     """None reports a plausible count, or the window where the prompt is longer."""
@@ -77,6 +81,10 @@ class Reply:
     """Send the reply twice at once, on the same connection."""
     late: bool = False
     """Send it a second time as soon as the connection is used again."""
+    again_after: float | None = None
+    """Seconds after which it is sent a second time, on the same connection."""
+    drop: bool = False
+    """Close the connection without a reply."""
     content_type: str = "application/json"
 
 
@@ -252,9 +260,10 @@ class StubEndpoint:
         contents = [reply.content, *others][:wanted]
         choices = []
         for index, content in enumerate(contents):
-            message = {"role": "assistant", "content": content}
+            message: dict[str, object] = {"role": "assistant", "content": content}
             if reply.reasoning is not None:
                 message["reasoning_content"] = reply.reasoning
+            message |= reply.message
             finish = reply.finish_reason
             choices.append({"index": index, "message": message, "finish_reason": finish})
         tokens = self._prompt_tokens(received, reply)
@@ -263,7 +272,7 @@ class StubEndpoint:
             "id": "stub",
             "object": "chat.completion",
             "created": 0,
-            "model": received.body.get("model"),
+            "model": reply.model or received.body.get("model"),
             "choices": choices,
             "usage": {
                 "prompt_tokens": tokens,
@@ -277,7 +286,7 @@ class StubEndpoint:
         if reply.reasoning is not None:
             message["thinking"] = reply.reasoning
         return {
-            "model": received.body.get("model"),
+            "model": reply.model or received.body.get("model"),
             "message": message,
             "done": True,
             "done_reason": reply.finish_reason,
@@ -347,9 +356,15 @@ class _Connection(asyncio.Protocol):
 
     async def _answer(self, received: Received) -> None:
         sent, reply = await self.stub.answer(received)
-        self.transport.write(sent + sent if reply.twice else sent)
+        if not reply.drop:
+            self.transport.write(sent + sent if reply.twice else sent)
         self.repeated = sent if reply.late else b""
-        if reply.cut or received.headers.get("connection") == "close":
+        if reply.again_after is not None:
+            await asyncio.sleep(reply.again_after)
+            self.transport.write(sent)
+        keeps = reply.late or reply.again_after is not None
+        asked_to_close = received.headers.get("connection") == "close"
+        if reply.cut or reply.drop or (asked_to_close and not keeps):
             self.transport.close()
 
 

@@ -105,6 +105,14 @@ def test_pure_rooms_do_no_io() -> None:
             assert not {name.split(".")[0] for name in imports(tree)} & IO, path
 
 
+def test_no_score_is_filled_in() -> None:
+    """Where scores are computed, stored and shown, no call puts a number in place of NA."""
+    for path, tree in MODULES.items():
+        names = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        if room(path) in {"metrics", "evaluate", "store", "studies", "render", "report"}:
+            assert not names & {"fillna", "nan_to_num"}, path
+
+
 def test_each_library_has_its_rooms() -> None:
     """A library of the outside world is imported by the rooms that wrap it, and by no others."""
     for path, tree in MODULES.items():

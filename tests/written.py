@@ -95,8 +95,12 @@ def passage(question: Question, origin: str, rank: int) -> Passage:
 def honest(asked: dict[str, Any]) -> str:
     """Return a reply in the right form to the object that a judge's prompt ends with.
 
-    Claims are sentences; what a text holds it entails, and of the rest a hash decides.
+    Claims are sentences; what a text holds it entails, and of the rest a hash decides, as it does
+    of the custom check `cites_policy`.
     """
+    if "response" in asked:
+        named = "names_it" if chance(asked["response"]) < 0.5 else "names_none"
+        return json.dumps({"reason": "r", "verdict": named})
     if "claims" in asked:
         rows = [
             {"id": c["id"], "reason": "r", "verdict": held(c["claim"], asked["text"])}

@@ -121,6 +121,11 @@ def read_testset(path: Path, largest_mb: int | None = None) -> TestSet:
     for question in questions:
         if texts[question.question] > 1:
             log.warning("%s: question '%s' has the same text as another", file, question.id)
+        if (places := len(set(question.evidence))) < len(question.evidence):
+            log.warning(
+                "%s: question '%s' repeats a place in its evidence; it counts once (%d distinct)",
+                *(file, question.id, places),
+            )
     name = file.parent.name if file.stem == "questions" else file.stem
     return TestSet(name, file, questions)
 

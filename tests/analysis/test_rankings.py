@@ -56,6 +56,16 @@ def test_duplicates_count_once() -> None:
     assert rank_scores({}, {}, 3) == {}
 
 
+def test_evidence_named_twice_is_one_place() -> None:
+    """Of the evidence [quote, chart, chart] a run that found the quote alone found half."""
+    question = Question("q1", "ask", "ref", "text", evidence=(QUOTE, CHART, CHART))
+    found = response(passage("report#2.1", "四月最多，共十二例"), passage("report#2.2", "塔高"))
+
+    by_metric = {score.metric: score.value for score in gold_scores([question], [found])}
+
+    assert by_metric["gold_recall"] == 0.5
+
+
 def test_a_place_is_held_by_any_chunk_with_half_its_quote() -> None:
     """The same gold serves every index: width, blanks and case do not count."""
     assert holds(passage("report#2.1", "據統計，四 月最多,共十二例。"), QUOTE)

@@ -4,10 +4,12 @@ python -m tests.benchmarks.judge_stub --latency 0.2 --faults     prints its base
 """
 
 import argparse
+import json
 import random
 import sys
 from collections.abc import Callable
 
+from tests.robustness.faults import MODES
 from tests.stub_endpoint import Received, Reply, StubEndpoint
 from tests.written import asked_of, honest
 
@@ -17,20 +19,22 @@ def in_good_faith(received: Received) -> str:
     return honest(asked_of(received.messages))
 
 
-def faulty(seed: int) -> Callable[[Received], Reply]:
-    """Return a script that fails: 429 or 500 at 10 %, broken JSON at 5 %, never at all at 2 %."""
+FAULTS = {"429_with_retry_after": 0.05, "500": 0.05, "cut_in_the_middle": 0.05, "hang": 0.02}
+"""Fault mode -> its share of the replies."""
+
+
+def faulty(seed: int) -> Callable[[Received], str | Reply]:
+    """Return a script that fails as `FAULTS` says."""
     chance = random.Random(seed)
 
-    def reply(received: Received) -> Reply:
-        drawn = chance.random()
+    def reply(received: Received) -> str | Reply:
         said = in_good_faith(received)
-        if drawn < 0.05:
-            return Reply(status=429, headers={"Retry-After": "0.1"})
-        if drawn < 0.10:
-            return Reply(status=500)
-        if drawn < 0.15:
-            return Reply(said[: len(said) // 2])
-        return Reply(said, hang=drawn < 0.17)
+        drawn = chance.random()
+        for mode, share in FAULTS.items():
+            if drawn < share:
+                return MODES[mode].speak(json.loads(said), received) or said
+            drawn -= share
+        return said
 
     return reply
 

@@ -147,6 +147,69 @@ def test_failed_calls_move_no_score(evaluate: Evaluate, root: Path, stub: StubEn
     }
 
 
+def test_two_ways_of_overflow_have_one_heading(
+    evaluate: Evaluate, root: Path, stub: StubEndpoint
+) -> None:
+    """A refused prompt, and one of which only a part was read, are counted under one reason."""
+
+    def script(received: Received) -> str | Reply:
+        said = in_good_faith(received)
+        if "1號塔" in received.prompt:
+            return Reply(status=400, error="This model's maximum context length is 256 tokens")
+        return Reply(said, prompt_tokens=256) if "2號塔" in received.prompt else said
+
+    stub.script = script
+    done = evaluate("limit=3")
+
+    assert [scores(root)[name, "faithfulness"][1] for name in ("q1", "q2", "q3")] == [
+        *("context_overflow", "context_overflow", "ok")
+    ]
+    assert "NA: 2 context_overflow" in done.stdout
+
+
+def test_requests_at_once_change_no_score(
+    evaluate: Evaluate, root: Path, stub: StubEndpoint
+) -> None:
+    """One request at a time and four give the same tables, to the byte, for the same requests."""
+    tables = []
+    for at_once in (1, 4):
+        evaluate(f"judge.chat.concurrency={at_once}", "again=true", "cache=off")
+        files = sorted((root / "written" / "text_k4").glob("[sv]*s.parquet"))
+        tables.append([file.read_bytes() for file in files])
+
+    assert len(tables[0]) == 2
+    assert tables[0] == tables[1]
+    prompts = sorted(received.prompt for received in stub.chats)
+    assert prompts[::2] == prompts[1::2]
+
+
+def test_a_useful_passage_counts_by_its_rank(
+    evaluate: Evaluate, root: Path, stub: StubEndpoint
+) -> None:
+    """Of two passages, each asked about by itself, the useful one is worth 1/2 second, 1 first."""
+    run = Run(root / "written" / "text_k4")
+    first, second, *_ = run.responses()
+    closed, answer, *_ = sorted(first.passages, key=lambda one: first.reference in one.text)[::3]
+    assert first.reference in answer.text
+    assert first.reference not in closed.text
+    run.write_responses(
+        [
+            dataclasses.replace(first, passages=(closed, answer)),
+            dataclasses.replace(
+                second, reference=first.reference, user_input=first.user_input,
+                passages=(answer, closed),
+            ),
+        ]
+    )  # fmt: skip
+
+    evaluate("metrics=[context_precision]", "questions=[q1,q2]")
+
+    assert scores(root)["q1", "context_precision"] == (0.5, "ok")
+    assert scores(root)["q2", "context_precision"] == (1.0, "ok")
+    asked = [asked_of(received.messages)["passages"] for received in stub.chats]
+    assert [len(passages) for passages in asked] == [1, 1]
+
+
 def test_chosen_questions_keep_their_ids(evaluate: Evaluate, root: Path) -> None:
     """Chosen questions keep their ids, and a metric that is named twice is scored once."""
     evaluate("questions=[q2,q4]", "metrics=[faithfulness,faithfulness,ragas]",

@@ -161,6 +161,18 @@ def test_equal_wording_is_kept_apart_and_warned_of(
     assert "'q7' has the same text" in caplog.text
 
 
+def test_evidence_that_repeats_a_place_is_warned_of(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """[A, B, B] are two places: it is read, and one line gives the number that counts."""
+    first, second = ({"document": "d", "page": page, "quote": "April"} for page in (1, 2))
+    with caplog.at_level(logging.WARNING):
+        read_testset(written(tmp_path, {**ROW, "evidence": [first, second, second]}))
+
+    assert "question 'q1' repeats a place in its evidence" in caplog.text
+    assert "(2 distinct)" in caplog.text
+
+
 def test_fingerprint_follows_what_shapes_a_result(tmp_path: Path) -> None:
     """A new reference is another test set; a new tag, or another order, is not."""
     two = {**ROW, "id": "q2"}
