@@ -58,7 +58,7 @@ class RunFacts:
     """Ids of the questions that were answered by a refusal in some repeat."""
 
     refusals_judged: int = 0
-    """Responses of which the judge said whether they refuse; of the others their wording did."""
+    """Responses of which the judge, not sentence structure, said whether they refuse."""
 
     partial: bool = False
     part: tuple[int, int] | None = None

@@ -131,7 +131,7 @@ ENGLISH = Grammar(
         "not fact in? source say/hold/mention",
         "not mention is/was * source",
         "not mention of *",
-        "it do not mention",
+        "it do not mention/question",
         "it do not hold wh/$",
         "it do not say/have/hold * fact/question",
         "it do not say wh/$",
@@ -151,7 +151,7 @@ ENGLISH = Grammar(
         "not x? fact of *",
         "not x? x? fact/question .. is/was/can known/said/find of? $",
         "not x? x? fact/question .. is/was/can known/said/find .. source",
-        "not source/fact say/question",
+        "not source/fact say/said/question",
         # It is not mentioned, not available, not in the documents.
         ".. is not is? said",
         ".. was not said .. source",
@@ -169,7 +169,6 @@ ENGLISH = Grammar(
         "it? is? not clear wh/$",
         "it? is? not clear in source",
         "it is not can? find/say",
-        "it is not can say/find",
         "it/question .. can not is known/find",
         ".. can not is known/find .. in source",
         ".. question .. is not said/known",
@@ -181,17 +180,21 @@ ENGLISH = Grammar(
         r"|(?:so )?(?:generally|typically|usually|in (?:general|fact)|actually|probably)\b"
     ),
     resumes=(
-        r"(?:it|he|she|they)\b|and (?:the|a|an|it|its|he|she)\b"
+        r"(?:and )?(?:it|he|she|they)\b"
+        r"|and (?:the|an?|its)\b.*\b(?:is|are|was|were|has|had|put|\w+ed)\b"
         r"|.*\b(?:approximately|roughly|about|around|estimated at) \d"
     ),
     beside=(
         r"please|if you|you (?:may|might|can|could|should)|let me know|feel free|consider\b"
         r"|for (?:more|further)|i(?: would|'d)? (?:recommend|suggest|be happy)|thank|would you"
-        r"|(?:is|are) there any|do you|could you|can you|may i|(?:the|your) question (?:asks|is)"
+        r"|(?:is|are) there any|do you|could you|can you|may i"
+        r"|(?:the|your|this)(?: given)? questions? (?:asks|is|refers|seems)"
         r"|(?:[\w ]{0,30}\b(?:documents?|contexts?|passages?|texts?|articles?|sources?)|they|it)"
         r"(?: do| does)?(?: only| \w+ly| instead)* (?:mention|discuss|cover|describe|focus"
         r"|talk|provide (?:[\w ]+ )?information|contain (?:[\w ]+ )?information)(?:e?s)?\b"
-        r"(?! that\b)|[^,]{0,30}\b(?:documents?|contexts?|passages?|texts?|they|it) only\b"
+        r"(?! that\b)|[\w ]{0,30}\b(?:documents?|contexts?|passages?|texts?) (?:are|is) (?:\w+ly )?"
+        r"(?:about|in|related)\b"
+        r"|[^,]{0,30}\b(?:documents?|contexts?|passages?|texts?|they|it) only\b"
     ),
     leads=(
         r"(?:so |very |i am |i'm |i |my |we are )*(?:sorry|afraid|apologi[sz]e|apologies)\b"
@@ -218,6 +221,7 @@ CHINESE = Grammar(
         "[未不]出現在?|沒有?出現在?": "not occur",
         "不在": "not in",
         "無關": "irrelevant",
+        "不[明詳]": "unknown",
         "超出": "beyond",
         "沒有?|並未|尚未|從未|[皆均都]?未曾?|有?並?無|缺乏|缺少|不": "not",
         CHINESE_SOURCE: "source",
@@ -251,13 +255,10 @@ CHINESE = Grammar(
         ".. not in/occur .. source/scope",
         ".. in source not occur",
         ".. beyond .. scope",
-        "not fact/source? enough",
         # It is not mentioned; there is no information.
         "not mention",
-        "not fact $",
         "i? not say? find? .. fact/source $",
         "i? not fact x? x? say/find",
-        "it? not .. fact .. find",
         # I cannot find, answer or know it.
         "in? source? i? it? question? not find/know/see",
         "it .. i not find/know/see",
@@ -266,6 +267,7 @@ CHINESE = Grammar(
         "it? question? not can .. source .. say/find",
         "i not can * say/find/fact",
         "it? i? x? not help",
+        "unknown $",
     ),
     answers=(
         r".*答案(?:應該?)?[是為]|.*應該[是為]|.*(?:大約|約|估計)[是為有]?\s*\d|.*推測|.*據我所知"
@@ -291,10 +293,10 @@ JAPANESE = Grammar(
         "(?:提供|提示)された情報|与えられた情報|検索結果|情報源": "source",
         "(?:わか|分か|判)り(?:ません|かねます)|(?:わか|分か)らない|(?:わか|分か)って(?:おり|い)ません"
         "|存じ(?:上げ)?(?:ません|ない)|知りません|不明(?:です|でございます|$)|確かではありません"
-        "|はっきりしません|(?<!とは)言えません": "unknown",
+        "|はっきりしません|(?:何|なん)とも言えません": "unknown",
         "見(?:つかり|当たり)(?:ません|ない)(?:でした)?|見つから(?:ない|ず)": "missing",
         "でき(?:ません|ない|かねます|ず)(?:でした)?|られ(?:ません|ない)|取れません|出せません"
-        "|かねます|困難|不能": "cannot",
+        "|かねます|困難|難しい|不可?能": "cannot",
         "控え(?:させ|ます)": "cannot",
         "範囲外": "beyond",
         "不足|欠け": "short",
@@ -303,7 +305,8 @@ JAPANESE = Grammar(
         "(?:含まれ|掲載され|扱われ|持ち合わせ|記録され)て": "held",
         "資料|文書|文章|文脈|コンテキスト|本文|原文|文献|記事|ドキュメント|報告書|抜粋|段落|文中"
         "|テキスト|(?:提示された|この)表": "source",
-        "記載|言及|記述|説明(?!書)|情報|該当|掲載|内容|手がかり|根拠|データ|数値|詳細": "fact",
+        "記載|言及|記述|説明(?!書)|情報|該当|掲載|内容|手がかり|数値|詳細": "fact",
+        "根拠|証拠|データ": "proof",
         "お?答え|回答|返答|お手伝い": "reply",
         "特定|判断|確認|把握|断定|読み|導き|推測|求める": "judge",
         "かどうか|[のる誰か]か(?=[はを])": "wh",
@@ -314,11 +317,11 @@ JAPANESE = Grammar(
         "* fact/reply x? x? x? x? not/missing/cannot/shown/held not?",
         "* shown not",
         "* source/fact * held not",
+        "* source * proof x? not",
         "* source * missing/cannot/short",
         "* fact x? x? short",
         "* missing $",
         "* unknown $",
-        "unknown",
         "* reply .. cannot",
         "* wh x? judge .. cannot",
         "* beyond",

@@ -2,7 +2,7 @@
 
 A response is read clause by clause. The words of a clause are replaced by their roles (a source, a
 negation, a verb of saying ...), and `Grammar.refuses` says which sequences of roles refuse: "None
-of the passages mention the painter" is `not of source hold x`. So a refusal is recognised by who
+of the passages mention the painter" is `not of source mention x`. So a refusal is recognised by who
 does not say, know or find what, and not by its wording.
 
 A response is a refusal where some clause refuses and no other clause answers: apologies, "based on
@@ -55,7 +55,7 @@ def roles(clause: str, grammar: Grammar) -> str:
     """Return the roles of a clause's words, each followed by a blank.
 
     >>> roles("none of the passages mention the painter", ENGLISH)
-    'not of source hold x '
+    'not of source mention x '
     """
     found = []
     for match in _words(grammar).finditer(clause):
