@@ -10,6 +10,7 @@ Every draw is seeded; kills come at random moments of the clock too.
 
 import argparse
 import json
+import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
@@ -31,7 +32,7 @@ def faults(names: list[str]) -> Section:
     outcomes = []
     for name in names:
         outcomes.append(run_mode(name))
-        print(f"{name}: {'ok' if outcomes[-1].passed else asdict(outcomes[-1])}", flush=True)
+        print(f"{name}: {'ok' if outcomes[-1].passed else asdict(outcomes[-1])}", file=sys.stderr)
     return {
         "share": SHARE,
         "modes": [asdict(each) | {"passed": each.passed} for each in outcomes],
@@ -50,7 +51,7 @@ def passed(section: Section) -> bool:
 def main() -> None:
     """Run the sections chosen and print what they found."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--json", action="store_true", help="print one JSON object at the end")
+    parser.add_argument("--json", action="store_true", help="print the results as one line of JSON")
     parser.add_argument("--only", nargs="*", choices=["faults", *SECTIONS])
     parser.add_argument("--modes", nargs="*", choices=list(MODES), help="of the faults")
     chosen = parser.parse_args()

@@ -152,9 +152,12 @@ class FaultyJudge:
         question = json.dumps(asked_of(received.messages), ensure_ascii=False)
         said = in_good_faith(received)
         answer = json.loads(said)
+        if str(received.messages[0]["content"]).startswith("Reference ") and not self.fault.lasts:
+            return said  # a prompt made longer to measure the window: its reply is not read
         with self.lock:
             replies = self.sound.setdefault(question, [])
-            drawn = chance(f"{self.seed} {self.name} {question} {len(replies)}")
+            turn = 0 if self.fault.lasts else len(replies)
+            drawn = chance(f"{self.seed} {self.name} {question} {turn}")
             due = drawn < self.share
             if self.name == "other_reply_each_time":
                 due = bool(replies)

@@ -36,6 +36,8 @@ class Fault:
     may be NA; None: any cell may."""
     why: str = "cells whose question was answered badly each of three times: 2.7 %"
     settings: tuple[str, ...] = ()
+    lasts: bool = False
+    """Whether a question that met the fault meets it each time it is put."""
     questions: int = 6
     """Of the study; fewer where each faulty reply takes seconds."""
 
@@ -222,10 +224,12 @@ TRANSPORT: dict[str, Fault] = {
     ),
     "reply_of_70_mb": too_large(lambda *_: Reply(raw=flood())),
     "gzip_bomb": too_large(lambda *_: Reply(raw=bomb(), headers={"Content-Encoding": "gzip"})),
-    "prompt_read_in_part": wire(
+    "prompt_read_in_part": Fault(
+        "transport",
         whole(lambda said: Reply(said, prompt_tokens=64)),
-        tries=1,
-        why="cells whose prompt was cut: it does not fit a second time",
+        1,
+        "cells whose prompt was cut: it does not fit a second time",
+        lasts=True,
     ),
     "other_model": wire(
         whole(lambda said: Reply(said, model="other-model")), tries=0, why=IN_THE_REPLY
