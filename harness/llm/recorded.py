@@ -236,7 +236,7 @@ def read_recording(path: Path) -> Recording:
         content = path.read_bytes()
         lines = gzip.decompress(content).splitlines()
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path} is not a recording, or is damaged: {error}") from error
+        raise InputError(f"{path} is not a recording, or is damaged: {error}; {ANOTHER}") from error
     rows = [
         (number, _row(path, number, line)) for number, line in enumerate(lines, 1) if line.strip()
     ]
