@@ -50,6 +50,7 @@ class Study:
     name: str = setting(REQUIRED, "Its folder under root; another name writes to another folder.")
     question: str = setting("", "What the study asks, in a sentence.")
     corpus: list[str] = setting([], "Files and folders that the answers are taken from.")
+    follow_links: bool = setting(False, "Read what links in the corpus' folders lead to outside.")
     testset: str = setting(REQUIRED, "A folder under testsets/, or the path of a questions file.")
     language: str = setting("en", "Language of the test set, such as en, ja, zh_hant or zh_hans.")
     variants: list[str] = setting(
