@@ -12,13 +12,15 @@ from omegaconf.errors import (
 )
 
 from harness.config.conf import TABLES
-from harness.errors import unknown
+from harness.errors import system_error_line, unknown
 
 NO_GROUP = re.compile(r"Could not override '([^'@]+)'\. No match in the defaults list\.")
 
 
 def error_line(error: Exception) -> str:
     """Return an error in one line; where OmegaConf's own names classes, this names settings."""
+    if isinstance(error, OSError):
+        return system_error_line(error)
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, OmegaConfBaseException):
         cause = cause.__cause__ or cause.__context__
