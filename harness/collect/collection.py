@@ -76,7 +76,7 @@ def ask_and_write(
     todo: Sequence[QuestionRepeat],
     advance: Advance,
 ) -> None:
-    """Ask the remaining questions and write the run: rows first, `run.json` last."""
+    """Ask the remaining questions and write the run, or leave a finished one as it is."""
     study, started = plan.settings.study, now()
     declarations = earlier_declarations(plan.run, study) if kept else study.primary
     found = ask_system(plan, todo, advance)
