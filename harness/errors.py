@@ -9,9 +9,11 @@ HarnessError              one line, no traceback, exit 1
 │   ├── NotRecordedError       the call is not cached, and may not be made now
 │   └── BudgetError            the budget of model calls is spent
 └── RunError              a run folder that is missing, unfinished or of another version
+    └── DamagedRunError   a file of a run that is not as it was written
 """
 
 import difflib
+import errno
 import logging
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -57,6 +59,15 @@ class RunError(HarnessError):
     """A run folder that is missing, unfinished or of another version."""
 
 
+class DamagedRunError(RunError):
+    """A file of a run that is not as it was written."""
+
+    def __init__(self, message: str, of_evaluation: bool) -> None:
+        super().__init__(message)
+        self.of_evaluation = of_evaluation
+        """Whether another evaluation replaces the file; otherwise the run is collected again."""
+
+
 def check_size(file: object, size: int, largest_mb: int | None) -> None:
     """Raise InputError where a file is larger than is read.
 
@@ -91,6 +102,32 @@ def unknown(name: str, known: Iterable[str], kind: str) -> str:
     near = difflib.get_close_matches(name, names, n=1)
     guess = f" (did you mean '{near[0]}'?)" if near else ""
     return f"unknown {kind} '{name}'{guess}; known: {', '.join(names) or 'none'}"
+
+
+SYSTEM_REMEDIES = {
+    errno.ENOENT: "check the path, or choose another place, with root= or another name",
+    errno.ENOSPC: "free some space on the disk",
+    errno.EDQUOT: "free some space, or have the quota raised",
+    errno.EROFS: "choose a place that can be written, with root= or another name",
+    errno.EACCES: "change its permissions, or choose another place, with root= or another name",
+    errno.EPERM: "change its permissions, or choose another place, with root= or another name",
+    errno.ENOTDIR: "a file is in the place of a folder: choose another name, such as root=",
+    errno.EISDIR: "a folder is in the place of a file: move it away, or choose another name",
+    errno.EMFILE: "raise the limit of open files: ulimit -n 4096",
+}
+"""Number of an operating system's error -> what to do about it."""
+
+
+def system_error_line(error: OSError) -> str:
+    """Return an error of the operating system in one line, with its file and the remedy.
+
+    >>> system_error_line(OSError(errno.ENOSPC, "No space left on device", "runs/a"))
+    'runs/a: No space left on device; free some space on the disk'
+    """
+    what = error.strerror or str(error) or type(error).__name__
+    place = "" if error.filename is None else f"{error.filename}: "
+    remedy = SYSTEM_REMEDIES.get(error.errno or 0, "repair it and run the same command again")
+    return " ".join(f"{place}{what}; {remedy}".split())
 
 
 def in_language(table: Mapping[str, T], language: str, what: str) -> T:

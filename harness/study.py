@@ -5,6 +5,7 @@ python -m harness.study study=demo chat=openai variant.chat.model=...
 """
 
 import shlex
+import sys
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from harness.config.command import stage
 if TYPE_CHECKING:
     from harness.config.composition import Composition
     from harness.config.schema import StudyRun
+    from harness.store import Run
 
 
 @stage("study")
@@ -21,11 +23,12 @@ def main(settings: "StudyRun", how: "Composition") -> None:
     from harness.collect.collection import collect
     from harness.config.command import progress
     from harness.config.composition import compose
-    from harness.errors import ConfigError, pick
+    from harness.errors import ConfigError, DamagedRunError, pick
     from harness.evaluate.evaluation import evaluate, read_request
     from harness.evaluate.summary import check_unread, summary
     from harness.render import LANGUAGES
     from harness.report.writing import report
+    from harness.studies.sound_runs import SoundRuns
 
     if not settings.study.variants:
         raise ConfigError(f"study '{how.choices['study']}' lists no variants; see study.variants")
@@ -34,24 +37,33 @@ def main(settings: "StudyRun", how: "Composition") -> None:
         compose("collect", [f"variant={name}", *overrides, *words_for("collect", how)])
         for name, *overrides in map(shlex.split, settings.study.variants)
     ]
-    evaluating, _ = compose("evaluate", words_for("evaluate", how))
+    evaluating, evaluate_how = compose("evaluate", words_for("evaluate", how))
     reporting, report_how = compose("report", words_for("report", how))
     read_request(evaluating.metrics, evaluating.judge)
     pick(LANGUAGES, reporting.language, "language")
-    names: list[str] = []
+    runs: dict[str, Run] = {}
+    damaged = 0
     for collected, choices in planned:
         name = choices.choices["variant"]
         with progress(f"collect {name}") as advance:
-            run = collect(collected, choices, advance)
-        again = " again: the study lists it twice" if run.name in names else ""
+            try:
+                run = collect(collected, choices, advance)
+            except DamagedRunError as error:
+                print(f"error: {error}", file=sys.stderr)
+                damaged += 1
+                continue
+        again = " again: the study lists it twice" if run.name in runs else ""
         print(f"collected {run.name}{again}", flush=True)
-        names.append(run.name)
-    runs = list(dict.fromkeys(names))
+        runs[run.name] = run
+    chosen = SoundRuns(list(runs.values()), damaged)
+    if not runs:
+        chosen.check()
     with progress("evaluate") as advance:
-        done = evaluate(replace(evaluating, runs=runs), advance)
+        done = evaluate(replace(evaluating, runs=list(runs)), evaluate_how, advance)
     print(summary(done), flush=True)
     check_unread(done, settings.most_unread)
-    report(replace(reporting, runs=runs), report_how)
+    report(replace(reporting, runs=list(runs)), report_how)
+    chosen.check()
 
 
 def words_for(stage_name: str, how: "Composition") -> list[str]:

@@ -73,7 +73,9 @@ class LogLine(logging.Formatter):
 
 @contextmanager
 def ending(interrupted: str) -> Iterator[None]:
-    """End without a traceback on Ctrl-C, and where the output is closed (`... | head`)."""
+    """End without a traceback on Ctrl-C, where the output is closed (`... | head`), and where the
+    operating system refuses something.
+    """
     handler = logging.StreamHandler()
     handler.setFormatter(LogLine("%(levelname)s: %(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
@@ -90,6 +92,13 @@ def ending(interrupted: str) -> Iterator[None]:
         # Flushing the rest when the interpreter exits would fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(UNREAD) from None
+    except OSError as error:
+        from harness.errors import system_error_line
+
+        if os.environ.get("HYDRA_FULL_ERROR") == "1":
+            raise
+        print(f"error: {visible(system_error_line(error))}", file=sys.stderr)
+        raise SystemExit(1) from None
 
 
 def light(about: str, known: Sequence[Argument], run: Callable[[dict[str, Any]], None]) -> None:

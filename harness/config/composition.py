@@ -180,12 +180,14 @@ def run_through_hydra(name: str, task: Callable[[Any, Composition], None]) -> No
     Other commands do not start this way: to find out from the settings whether they are a sweep,
     Hydra composes them once more, which takes half a second.
     """
-    failures: list[HarnessError] = []
+    failures: list[HarnessError | OSError] = []
 
     def job(cfg: DictConfig) -> None:
         try:
             task(typed(cfg, STAGES[name]), composition(HydraConfig.get()))
-        except HarnessError as error:
+        except (HarnessError, OSError) as error:
+            if isinstance(error, BrokenPipeError):
+                raise
             print(f"error: {error_line(error)}", file=sys.stderr)
             if HydraConfig.get().mode == RunMode.RUN:
                 raise SystemExit(1) from None

@@ -12,7 +12,7 @@ from omegaconf.errors import (
 )
 
 from harness.config.conf import TABLES
-from harness.errors import unknown
+from harness.errors import system_error_line, unknown
 from harness.text import visible
 
 NO_GROUP = re.compile(r"Could not override '([^'@]+)'\. No match in the defaults list\.")
@@ -23,6 +23,8 @@ def error_line(error: Exception) -> str:
 
     Control characters, as a server's text or a file's name may hold them, are escaped.
     """
+    if isinstance(error, OSError):
+        return visible(system_error_line(error))
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, OmegaConfBaseException):
         cause = cause.__cause__ or cause.__context__

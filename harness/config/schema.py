@@ -53,6 +53,7 @@ class Study:
     largest_mb: int = setting(
         100, "Largest document, test set or recording that is read, in MB, decompressed."
     )
+    follow_links: bool = setting(False, "Read what links in the corpus' folders lead to outside.")
     testset: str = setting(REQUIRED, "A folder under testsets/, or the path of a questions file.")
     language: str = setting("en", "Language of the test set, such as en, ja, zh_hant or zh_hans.")
     variants: list[str] = setting(

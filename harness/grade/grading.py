@@ -1,7 +1,7 @@
 """Grading: serve the page, or read, write, merge and compare grades as files."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import combinations
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from harness.analysis.statistics.kappa import Kappa, kappa
 from harness.config.composition import Composition
 from harness.config.paths import shown_path, user_path
-from harness.config.schema import GradeSettings
+from harness.config.schema import GradeSettings, Study
 from harness.errors import ConfigError, InputError, pick
 from harness.files import input_path, write_whole
 from harness.grade.session import (
@@ -19,7 +19,7 @@ from harness.grade.session import (
     open_session,
     warn_of_model_grades,
 )
-from harness.grade.sheet import read_table, table
+from harness.grade.sheet import read_table, table, unrecorded_rows
 from harness.questions import (
     CaptionGrade,
     Gradebook,
@@ -62,6 +62,7 @@ def grade(settings: GradeSettings, how: Composition) -> None:
         serve_page(session)
     for name in chosen:
         tasks[name](session, user_path(getattr(settings, name)))
+    session.chosen.check()
 
 
 def serve_page(session: GradingSession) -> None:
@@ -92,7 +93,7 @@ def make_desks(session: GradingSession) -> "dict[str, Desk[Any]]":
         current = {about: answer.edition for about, answer in session.answers.items()}
         again = second_looks(session, session.grades)
         queue = Queue(session.grades, session.answers, grader, policy, again, current)
-        pages = corpus_pages(session.settings.study.corpus)
+        pages = corpus_pages(session.settings.study)
         desks["answers"] = AnswerDesk(queue, session.answers, pages)
     if session.captions:
         again = second_looks(session, session.caption_grades)
@@ -103,13 +104,14 @@ def make_desks(session: GradingSession) -> "dict[str, Desk[Any]]":
     return desks
 
 
-def corpus_pages(corpus: Sequence[str]) -> "EvidencePages":
+def corpus_pages(study: Study) -> "EvidencePages":
     """Return the pages of the corpus; if its files are missing, grading works without them."""
     from harness.grade.evidence_pages import EvidencePages
     from harness.sources import named_files
 
     try:
-        return EvidencePages(named_files([str(input_path(path)) for path in corpus]))
+        paths = [str(input_path(path)) for path in study.corpus]
+        return EvidencePages(named_files(paths, study.follow_links))
     except InputError as error:
         log.warning("no pictures of pages: %s", error)
         return EvidencePages({})
@@ -144,7 +146,14 @@ def write_grades(session: GradingSession, file: Path) -> None:
     """Write answers and grades as a table."""
     if file.suffix != ".csv":
         raise ConfigError(f"write={file.name}: give a name that ends in .csv")
-    text = table(session.answers, session.current_grades(session.grades.read()), session.grader)
+    known = session.grades.read()
+    if file.exists() and (count := unrecorded_rows(file, known, session.grader)):
+        raise ConfigError(
+            f"{shown_path(file)} is not overwritten: {count} of its rows have grades or notes that "
+            f"are not recorded yet. Give another name, or add the rows that have a grade first: "
+            f"{session.command(f'read={shown_path(file)}')}"
+        )
+    text = table(session.answers, session.current_grades(known), session.grader)
     write_whole(file, text.encode("utf-8-sig", "replace"))
     print(f"{shown_path(file)}: write 1, 0 or unclear into the column 'grade', then")
     print(f"next: {session.command(f'read={shown_path(file)}')}")

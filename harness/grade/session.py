@@ -25,8 +25,9 @@ from harness.questions import (
 )
 from harness.questions.grades import G
 from harness.records import Grade, Question, Response
-from harness.store import Run, chosen_runs
+from harness.store import Run
 from harness.studies.graders import model_names
+from harness.studies.sound_runs import SoundRuns, sound_runs
 from harness.text import fold_name
 
 log = logging.getLogger(__name__)
@@ -80,11 +81,16 @@ class GradingSession:
     settings: GradeSettings
     how: Composition
     grader: str
-    runs: tuple[Run, ...]
+    chosen: SoundRuns
     answers: dict[Subject, GivenAnswer]
     captions: dict[Subject, GivenCaption]
     grades: Gradebook[Grade]
     caption_grades: Gradebook[CaptionGrade]
+
+    @property
+    def runs(self) -> Sequence[Run]:
+        """The runs whose answers and captions are graded."""
+        return self.chosen.runs
 
     def is_model(self, grader: str) -> bool:
         """Say whether grades by this name are no evidence: it is the study's judge or generator."""
@@ -106,15 +112,15 @@ def open_session(settings: GradeSettings, how: Composition) -> GradingSession:
     grader = user_name() if settings.grader is None else settings.grader.strip()
     if not grader:
         raise ConfigError("grader= is empty: say who grades, grader=ann")
-    runs = tuple(chosen_runs(study_path(settings), settings.runs))
+    chosen = sound_runs(study_path(settings), settings.runs, how.study_words)
     folder = testset_folder(settings.study.testset)
     return GradingSession(
         settings=settings,
         how=how,
         grader=grader,
-        runs=runs,
-        answers=answers_of(runs, settings.questions, settings.limit),
-        captions=captions_of(runs),
+        chosen=chosen,
+        answers=answers_of(chosen.runs, settings.questions, settings.limit),
+        captions=captions_of(chosen.runs),
         grades=answer_grades(folder),
         caption_grades=caption_grades(folder),
     )

@@ -106,6 +106,20 @@ def read_table(file: Path, known: Iterable[Grade], grader: str) -> list[Grade]:
     return found
 
 
+def unrecorded_rows(file: Path, known: Iterable[Grade], grader: str) -> int:
+    """Return how many rows of a table hold what a new table would lose: new grades, lone notes.
+
+    Args:
+        file: As for `read_table`; a file that is no such table is an InputError.
+        known: The existing grades.
+        grader: The grader of rows that name none.
+    """
+    rows = [line.values for line in read_csv_rows(file)]
+    cells = [{name: str(row.get(name, "")).strip() for name in ("grade", "note")} for row in rows]
+    lone = sum(bool(row["note"]) and not row["grade"] for row in cells)
+    return len(read_table(file, known, grader)) + lone
+
+
 def grade_from_row(row: FileRow, grader: str) -> Grade:
     """Return the grade of a row, or raise naming the line and the cell that is wrong."""
     word = fold_name(row.required("grade"))

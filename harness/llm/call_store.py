@@ -1,27 +1,33 @@
 """The cache of model calls and the account of what they cost: each is sent once.
 
-One SQLite file that several processes and threads share. Failures are never stored. Where a limit
-of the budget is reached, a run stops cleanly and can be resumed.
+One SQLite file that several processes and threads share. Failures are never stored. A row that is
+not as it was written is dropped, so that it is asked again. Where a limit of the budget is reached,
+a run stops cleanly and can be resumed.
 """
 
 import asyncio
+import hashlib
 import json
+import logging
+import shlex
 import sqlite3
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.errors import BudgetError, ConfigError, HarnessError, NotRecordedError
-from harness.llm.messages import canonical
+from harness.llm.messages import cached_completion, canonical
 
+log = logging.getLogger(__name__)
+T = TypeVar("T")
 Vector = NDArray[np.float32]
 
 MODES = ("readwrite", "read", "off")
@@ -30,6 +36,9 @@ BUSY_SECONDS = 60.0
 """How long a process waits for the write of another one."""
 
 KEYS_A_STATEMENT = 500
+
+DAMAGED = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+"""Codes of a file that is not, or no longer, a call store."""
 
 Rows = list[tuple[Any, ...]]
 Tokens = Mapping[str, tuple[int, int]]
@@ -42,7 +51,14 @@ CREATE TABLE IF NOT EXISTS calls (
 CREATE TABLE IF NOT EXISTS vectors (
     key TEXT PRIMARY KEY, vector BLOB NOT NULL, created REAL NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS sums (key TEXT PRIMARY KEY, sha256 TEXT NOT NULL) WITHOUT ROWID;
 """
+"""`sums` has the hash of each row's key and content; rows that are older than it have none."""
+
+_PUT_SUM = "INSERT OR IGNORE INTO sums VALUES (?, ?)"
+_DROP_SUMS = (
+    "DELETE FROM sums WHERE key NOT IN (SELECT key FROM calls UNION SELECT key FROM vectors)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +200,7 @@ class Calls:
 
     def get_many(self, keys: Sequence[str]) -> dict[str, dict[str, object]]:
         """Return the cached payloads of those keys that are known."""
-        found = {k: json.loads(text) for k, text in self._database.find("calls", "payload", keys)}
+        found = self._sound("calls", "payload", keys, payload_of)
         self.recall(len(found))
         return found
 
@@ -198,27 +214,61 @@ class Calls:
         The first answer to a call stays.
         """
         if self.mode == "readwrite":
-            row = (key, kind, canonical(payload), time.time())
-            self._database.write("INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?)", [row])
+            text = canonical(payload)
+            row = (key, kind, text, time.time())
+            self._database.write(
+                ("INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?)", [row]),
+                (_PUT_SUM, [(key, row_sum(key, text))]),
+            )
 
     def forget(self, keys: Iterable[str]) -> None:
         """Delete cached calls whose replies turned out to be no answer; `cache=read` keeps them."""
         rows = [(key,) for key in keys]
         if rows and self.mode == "readwrite":
-            self._database.write("DELETE FROM calls WHERE key = ?", rows)
+            self._database.write(
+                ("DELETE FROM calls WHERE key = ?", rows), ("DELETE FROM sums WHERE key = ?", rows)
+            )
 
     def get_vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
         """Return the vectors of those keys that are known."""
-        rows = self._database.find("vectors", "vector", keys)
-        self.recall(len(rows))
-        return {key: np.frombuffer(blob, "<f4") for key, blob in rows}
+        found = self._sound("vectors", "vector", keys, vector_of)
+        self.recall(len(found))
+        return found
 
     def put_vectors(self, vectors: Mapping[str, Vector]) -> None:
         """Store vectors as little-endian float32."""
         if self.mode == "readwrite":
             now = time.time()
             rows = [(key, np.asarray(v, "<f4").tobytes(), now) for key, v in vectors.items()]
-            self._database.write("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)
+            self._database.write(
+                ("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows),
+                (_PUT_SUM, [(key, row_sum(key, blob)) for key, blob, _ in rows]),
+            )
+
+    def _sound(
+        self, table: str, column: str, keys: Sequence[str], read: Callable[[str, Any, bool], T]
+    ) -> dict[str, T]:
+        """Return key -> value of the rows that are as they were written; others are dropped."""
+        found = {}
+        joined = f"{table} LEFT JOIN sums USING (key)"
+        for key, value, digest in self._database.find(joined, f"{column}, sha256", keys):
+            try:
+                if digest is not None and digest != row_sum(key, value):
+                    raise ValueError("it is not as it was written")
+                found[key] = read(key, value, digest is None)
+            except (ValueError, TypeError, RecursionError) as error:
+                ignored = self.mode == "read"
+                log.warning(
+                    "%s: the row %s of %s is damaged and %s (%s)",
+                    self.path, key, table, "ignored" if ignored else "dropped", error,
+                )  # fmt: skip
+                if not ignored:
+                    row = [(key,)]
+                    self._database.write(
+                        (f"DELETE FROM {table} WHERE key = ?", row),
+                        ("DELETE FROM sums WHERE key = ?", row),
+                    )
+        return found
 
     def about_to_ask(self, model: str) -> None:
         """Count a call that goes to an endpoint.
@@ -263,15 +313,17 @@ class Calls:
         """Return what a call of this kind (`chat gpt-4o`) took so far; None before the first."""
         sql = (
             "SELECT count(*), avg(json_extract(payload, '$.seconds')),"
-            " avg(json_extract(payload, '$.output_tokens')) FROM calls WHERE kind = ?"
+            " avg(json_extract(payload, '$.output_tokens')) FROM calls"
+            " WHERE kind = ? AND json_valid(payload)"
         )
         found = [Usual(*row) for row in self._database.rows(sql, [kind]) if row[0]]
         return found[0] if found else None
 
     def entries(self, keys: Sequence[str]) -> list[Entry]:
         """Return the entries of those keys that are known, by key."""
-        rows = sorted(self._database.find("calls", "payload, created", keys))
-        return [Entry(key, json.loads(text), created) for key, text, created in rows]
+        created: dict[str, float] = dict(self._database.find("calls", "created", keys))
+        payloads = self._sound("calls", "payload", keys, payload_of)
+        return [Entry(key, payload, created[key]) for key, payload in sorted(payloads.items())]
 
     def prune(self, before: float | None = None, kind: str | None = None) -> int:
         """Delete what was stored earlier than `before` (Unix time), of that kind if given.
@@ -284,10 +336,11 @@ class Calls:
         before = time.time() + 1.0 if before is None else before
         of_kind = "(?2 IS NULL OR kind = ?2 OR substr(kind, 1, length(?2) + 1) = ?2 || ' ')"
         deleted = self._database.write(
-            f"DELETE FROM calls WHERE created < ?1 AND {of_kind}", [(before, kind)]
+            (f"DELETE FROM calls WHERE created < ?1 AND {of_kind}", [(before, kind)])
         )
         if kind is None or kind == "vector":
-            deleted += self._database.write("DELETE FROM vectors WHERE created < ?", [(before,)])
+            deleted += self._database.write(("DELETE FROM vectors WHERE created < ?", [(before,)]))
+        self._database.write((_DROP_SUMS, [()]))
         self._database.rows("VACUUM")
         return deleted
 
@@ -299,6 +352,31 @@ class Calls:
         """Count calls that the cache answered."""
         with self._lock:
             self.remembered += count
+
+
+def row_sum(key: str, content: Any) -> str:
+    """Return the SHA-256 of a row, of the first 128 bits in hex."""
+    data = content if isinstance(content, bytes) else str(content).encode("utf-8", "replace")
+    return hashlib.sha256(key.encode("utf-8", "replace") + data).hexdigest()[:32]
+
+
+def payload_of(key: str, text: Any, unproven: bool) -> dict[str, object]:
+    """Return the JSON object of a row; raise ValueError or TypeError where it is not a completion.
+
+    Only a row without a hash is `unproven`.
+    """
+    payload: dict[str, object] = json.loads(text)
+    if unproven and not isinstance(cached_completion(key, payload).text, str):
+        raise ValueError("it has no text")
+    return payload
+
+
+def vector_of(_: str, blob: Any, unproven: bool) -> Vector:
+    """Return the vector of a row; raise ValueError where it is not one."""
+    vector: Vector = np.frombuffer(blob, "<f4")
+    if unproven and not (np.isfinite(vector).all() and vector.any()):
+        raise ValueError("it is not a vector, or of length zero")
+    return vector
 
 
 class CallDatabase:
@@ -329,12 +407,12 @@ class CallDatabase:
             rows += self.rows(f"SELECT key, {column} FROM {table} WHERE key IN ({marks})", some)
         return rows
 
-    def write(self, sql: str, rows: Sequence[Sequence[object]]) -> int:
-        """Run the statement for each row, as one transaction; return how many rows changed."""
+    def write(self, *statements: tuple[str, Sequence[Sequence[object]]]) -> int:
+        """Run each statement for its rows, as one transaction; return how many rows changed."""
         if self.path is None:
             return 0
         with self._opened(self.path) as connection, connection:
-            return connection.executemany(sql, rows).rowcount
+            return sum(connection.executemany(sql, rows).rowcount for sql, rows in statements)
 
     @contextmanager
     def _opened(self, path: Path) -> Iterator[sqlite3.Connection]:
@@ -344,14 +422,12 @@ class CallDatabase:
                 if self._connection is None:
                     self._connection = _connect(path)
                 yield self._connection
-            except sqlite3.OperationalError as error:
-                raise HarnessError(
-                    f"{path}: {error}; is the disk full, or the folder read-only?"
-                ) from error
-            except sqlite3.DatabaseError as error:
-                raise HarnessError(
-                    f"{path}: {error}; move the file away to start a new one"
-                ) from error
+            except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+                remedy = "is the disk full, or the folder read-only?"
+                if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in DAMAGED:
+                    moved = shlex.join(["mv", str(path), f"{path}.damaged"])
+                    remedy = f"move the file away and run the same command again: {moved}"
+                raise HarnessError(f"{path}: {error}; {remedy}") from error
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
@@ -364,6 +440,7 @@ class CallDatabase:
 def _connect(path: Path) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, check_same_thread=False)
+    connection.text_factory = lambda text: text.decode("utf-8", "replace")
     give_up_at = time.monotonic() + BUSY_SECONDS
     while True:
         try:

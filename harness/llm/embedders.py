@@ -116,7 +116,10 @@ class Embedder:
             calls.put_vectors(fresh)
             known.update(fresh)
         if len(sizes := {vector.size for vector in known.values()}) > 1:
-            raise EndpointError(f"embedder {self.label}: vectors of several sizes: {sorted(sizes)}")
+            raise EndpointError(
+                f"embedder {self.label}: vectors of several sizes: {sorted(sizes)}; if its model "
+                "changed, delete the cached ones: python -m harness.calls prune=vector"
+            )
         if not clean:
             return np.zeros((0, 0))
         return np.array([known[keys[text]] for text in clean], np.float64)

@@ -246,7 +246,7 @@ def read_recording(path: Path, largest_mb: int | None = None) -> Recording:
         with gzip.GzipFile(fileobj=io.BytesIO(content)) as unpacked:
             text = unpacked.read(most)
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path} is not a recording, or is damaged: {error}") from error
+        raise InputError(f"{path} is not a recording, or is damaged: {error}; {ANOTHER}") from error
     check_size(path, len(text), largest_mb)
     lines = text.splitlines()
     rows = [

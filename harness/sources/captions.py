@@ -123,7 +123,7 @@ def captions_of(
     waiting: dict[str, Figure] = {}
     for figure in figures:
         picture = cache / "figures" / f"{figure.sha256}.png"
-        if not picture.exists():
+        if not picture.exists() or picture.read_bytes() != figure.png:
             write_whole(picture, figure.png)
         cached = _cached(cache / "captions" / f"{figure.sha256}-{mark}.json")
         if cached is not None:
@@ -136,7 +136,8 @@ def captions_of(
             captions[caption.image_sha256] = caption
             if caption.error is None:
                 fields = {name: getattr(caption, name) for name in CACHED_FIELDS}
-                text = json.dumps({"captioner": identity} | fields, ensure_ascii=False, indent=1)
+                content = {"captioner": identity, "sha256": call_key(fields)} | fields
+                text = json.dumps(content, ensure_ascii=False, indent=1)
                 file = cache / "captions" / f"{caption.image_sha256}-{mark}.json"
                 write_whole(file, text.encode("utf-8"))
     return tuple(
@@ -149,6 +150,8 @@ def _cached(path: Path) -> dict[str, Any] | None:
     """Return the cached fields of a caption, or None if the file is missing or damaged."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        return {name: content[name] for name in CACHED_FIELDS}
+        fields = {name: content[name] for name in CACHED_FIELDS}
+        sound = content.get("sha256", call_key(fields)) == call_key(fields)  # older ones have none
+        return fields if sound else None
     except (OSError, ValueError, KeyError, TypeError):
         return None

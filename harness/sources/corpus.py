@@ -5,6 +5,7 @@ nothing invisible, no blanks inside words.
 """
 
 import hashlib
+import os
 import re
 import unicodedata
 import zipfile
@@ -41,7 +42,9 @@ _BROKEN_WORD = re.compile(r"(\S{0,80}?)([^\W\d_]+)\u00ad\n?([^\W\d_]+)")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 
-def read_corpus(paths: Sequence[str], figures: bool = True) -> tuple[Document, ...]:
+def read_corpus(
+    paths: Sequence[str], figures: bool = True, follow_links: bool = False
+) -> tuple[Document, ...]:
     """Return the documents of all files and folders, in the order of their names.
 
     Folders are read recursively. Hidden files are skipped, and pictures count only where a
@@ -50,23 +53,30 @@ def read_corpus(paths: Sequence[str], figures: bool = True) -> tuple[Document, .
     Args:
         paths: Files and folders.
         figures: Whether to look for figures; an index of text only does not need them.
+        follow_links: Whether links out of the corpus are followed.
 
     Raises:
-        InputError: a path is missing or not a known kind of file, a file cannot be read, two
-            files have the same name, or there are no files.
+        InputError: a file cannot be read, or as `named_files` raises it.
     """
-    documents = [_document(file, figures) for file in named_files(paths).values()]
+    files = named_files(paths, follow_links)
+    documents = [_document(file, figures) for file in files.values()]
     return tuple(sorted(documents, key=lambda document: document.name))
 
 
-def named_files(paths: Sequence[str]) -> dict[str, Path]:
-    """Return document name -> file, for all files and folders.
+def named_files(paths: Sequence[str], follow_links: bool = False) -> dict[str, Path]:
+    """Return document name -> file, for all files and folders; linked folders are read as well.
 
     Raises:
-        InputError: a path is missing or not a known kind of file, two files have the same name,
-            or there are no files.
+        InputError: a path is missing or not a known kind of file, two files have the same name, a
+            name is not UTF-8, a link leads nowhere or out of the corpus, or there are no files.
     """
-    files = sorted({file.resolve(): file for path in paths for file in _files(Path(path))}.values())
+    corpus = [Path(path) for path in paths]
+    found: dict[Path, Path] = {}
+    for file in (file for path in corpus for file in _files(path, corpus, follow_links)):
+        real = file.resolve()
+        same = (found.get(real, file), file)
+        found[real] = min(same, key=lambda each: (each.name != real.name, each))
+    files = sorted(found.values())
     if not files:
         raise InputError(f"the corpus is empty: no {KNOWN} in {', '.join(paths) or 'no path'}")
     names: dict[str, Path] = {}
@@ -77,7 +87,9 @@ def named_files(paths: Sequence[str]) -> dict[str, Path]:
     return {_name(file): file for file in files}
 
 
-def corpus_hashes(paths: Sequence[str], largest_mb: int | None = None) -> dict[str, str]:
+def corpus_hashes(
+    paths: Sequence[str], largest_mb: int | None = None, follow_links: bool = False
+) -> dict[str, str]:
     """Return file name -> SHA-256 of everything that is read from it, each file once.
 
     The key is the name without folders, since passages are named after it. The hash of a Markdown
@@ -85,7 +97,7 @@ def corpus_hashes(paths: Sequence[str], largest_mb: int | None = None) -> dict[s
     `largest_mb`; a Word file counts decompressed.
     """
     hashes = {}
-    for file in named_files(paths).values():
+    for file in named_files(paths, follow_links).values():
         check_size(file, _size(file), largest_mb)
         digest = hashlib.sha256(file.read_bytes())
         if file.suffix.lower() in MARKDOWN:
@@ -105,18 +117,44 @@ def _size(file: Path) -> int:
     return size
 
 
-def _files(path: Path) -> Iterator[Path]:
+def _files(path: Path, corpus: Sequence[Path], follow_links: bool) -> Iterator[Path]:
+    """Yield the documents of a path; a folder that several links lead to is read once."""
     if not path.exists():
         raise InputError(f"{path}: no such file or folder")
-    for file in path.rglob("*") if path.is_dir() else [path]:
-        parts = file.relative_to(path).parts
-        if not file.is_file() or any(part.startswith(".") for part in parts):
-            continue
-        if path.is_dir() and file.suffix.lower() in PICTURES:
-            continue
-        if file.suffix.lower() not in KINDS:
-            raise InputError(f"{file}: not a kind of document that can be read; known: {KNOWN}")
-        yield file
+    waiting, read = [path], set[Path]()
+    while waiting:
+        place = waiting.pop()
+        if not place.is_dir():
+            if place.suffix.lower() not in KINDS:
+                raise InputError(
+                    f"{place}: not a kind of document that can be read; known: {KNOWN}"
+                )
+            yield place
+        elif place.resolve() not in read:
+            read.add(place.resolve())
+            for entry in place.iterdir():
+                if entry.name.startswith("."):
+                    continue
+                _check_name_and_link(entry, corpus, follow_links)
+                if entry.is_dir() or (entry.is_file() and entry.suffix.lower() not in PICTURES):
+                    waiting.append(entry)
+
+
+def _check_name_and_link(path: Path, corpus: Sequence[Path], follow_links: bool) -> None:
+    """Raise InputError where a name is not UTF-8, or a link is dangling or leads elsewhere."""
+    shown = os.fsencode(path).decode("utf-8", "backslashreplace")
+    if shown != str(path):
+        raise InputError(f"{shown}: the name is not UTF-8; rename the file or folder")
+    if not path.is_symlink():
+        return
+    if not path.exists():
+        raise InputError(f"{path}: the link leads nowhere ({os.readlink(path)}); remove it")
+    real = path.resolve()
+    if not follow_links and not any(real.is_relative_to(each.resolve()) for each in corpus):
+        raise InputError(
+            f"{path}: the link leads out of the corpus, to {real}; give study.follow_links=true to "
+            "read it, or remove it"
+        )
 
 
 def _name(file: Path) -> str:

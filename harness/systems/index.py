@@ -2,7 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.errors import EndpointError, InputError, RunError
+from harness.files import write_whole
 from harness.llm import Calls, Embedder, Role, Vector
 from harness.records import Floats, Passage
 from harness.systems.system import Bench
@@ -86,7 +89,7 @@ def open_index(passages: Sequence[Passage], embedder: Embedder, bench: Bench) ->
     mark = fingerprint(ordered, embedder)
     folder = bench.cache / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder / f"{mark[:32]}.lock"):
+    with FileLock(folder / f"{mark[:32]}.lock"), readable(folder):
         client = client_in(folder)
         store = Chroma(
             collection_name=mark[:32],
@@ -96,11 +99,13 @@ def open_index(passages: Sequence[Passage], embedder: Embedder, bench: Bench) ->
             collection_configuration=CONFIGURATION,
         )
         stored = set(store.get(include=[])["ids"])
+        proof = folder / f"{mark[:32]}.sha256"
         if stored != {passage.id for passage in ordered}:  # empty, or a build that was killed
+            proof.unlink(missing_ok=True)
             if stored:
                 store.delete(list(stored))
             add_passages(store, ordered, client.get_max_batch_size())
-        vectors = stored_vectors(store, ordered)
+        vectors = stored_vectors(store, ordered, proof)
     exact = len(ordered) <= EXACT_UP_TO
     return VectorIndex(mark, ordered, store, vectors if exact else None)
 
@@ -112,11 +117,12 @@ def indexed(cache: Path, mark: str) -> list[tuple[str, Vector]]:
     folder = cache / FOLDER
     if not folder.is_dir():
         return []
-    try:
-        found = client_in(folder).get_collection(mark[:32], embedding_function=None)
-    except NotFoundError:
-        return []
-    stored: Any = found.get(include=["documents", "embeddings"])
+    with readable(folder):
+        try:
+            found = client_in(folder).get_collection(mark[:32], embedding_function=None)
+        except NotFoundError:
+            return []
+        stored: Any = found.get(include=["documents", "embeddings"])
     vectors = (np.asarray(vector, "<f4") for vector in stored["embeddings"])
     return list(zip(stored["documents"], vectors, strict=True))
 
@@ -127,6 +133,22 @@ def client_in(folder: Path) -> "ClientAPI":
     from chromadb.config import Settings
 
     return chromadb.PersistentClient(str(folder), Settings(anonymized_telemetry=False))
+
+
+@contextmanager
+def readable(folder: Path) -> Iterator[None]:
+    """Raise RunError with the remedy where Chroma's data in a folder cannot be read."""
+    from chromadb.api.shared_system_client import SharedSystemClient
+    from chromadb.errors import ChromaError
+
+    try:
+        yield
+    except ChromaError as error:
+        SharedSystemClient.clear_system_cache()
+        raise RunError(
+            f"{folder} cannot be read ({' '.join(str(error).split())}); delete it and run the same "
+            f"command again, the vectors are cached: rm -r {shlex.quote(str(folder))}"
+        ) from None
 
 
 def fingerprint(passages: Sequence[Passage], embedder: Embedder) -> str:
@@ -153,8 +175,11 @@ def add_passages(store: "Chroma", passages: Sequence[Passage], batch: int) -> No
         )
 
 
-def stored_vectors(store: "Chroma", passages: Sequence[Passage]) -> Floats:
-    """Return the vectors in the order of the passages. Raises RunError where the store differs."""
+def stored_vectors(store: "Chroma", passages: Sequence[Passage], proof: Path) -> Floats:
+    """Return the vectors in the order of the passages. Raises RunError where the store differs.
+
+    `proof` has the SHA-256 of the vectors; it is written where it is missing.
+    """
     stored = store.get(include=["embeddings", "documents"])
     texts = zip(stored["documents"], stored["embeddings"], strict=True)
     rows = dict(zip(stored["ids"], texts, strict=True))
@@ -164,8 +189,16 @@ def stored_vectors(store: "Chroma", passages: Sequence[Passage]) -> Floats:
             f"the index has {len(rows)} passages and the corpus {len(passages)}, of which "
             f"{len(wrong)} differ; delete .cache/chroma under root= and collect again"
         )
-    vectors = np.array([rows[p.id][1] for p in passages], dtype=np.float64)
-    return unit_vectors(vectors, [p.id for p in passages])
+    vectors = np.array([rows[p.id][1] for p in passages], "<f4")
+    digest = hashlib.sha256(vectors.tobytes()).hexdigest()
+    if not proof.exists():
+        write_whole(proof, digest.encode())
+    elif proof.read_bytes() != digest.encode():
+        raise RunError(
+            f"{proof.parent}: vectors of the index are damaged; delete the folder and collect again"
+            f": rm -r {shlex.quote(str(proof.parent))}"
+        )
+    return unit_vectors(vectors.astype(np.float64), [p.id for p in passages])
 
 
 def unit_vectors(vectors: Floats, names: Sequence[str]) -> Floats:

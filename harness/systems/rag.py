@@ -49,6 +49,8 @@ class Rag(System):
     """Files and folders; runs are compared only with runs over the same bytes."""
     largest_mb: int = field(default=100, metadata={"factor": False})
     """Of one file, in millions of bytes."""
+    follow_links: bool = field(default=False, metadata={"factor": False})
+    """Whether links out of the folders of the corpus are followed."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.top_k <= MOST:
@@ -61,7 +63,7 @@ class Rag(System):
 
     def documents(self) -> dict[str, str]:
         """The files that the index is built from."""
-        return corpus_hashes(self.paths, self.largest_mb)
+        return corpus_hashes(self.paths, self.largest_mb, self.follow_links)
 
     @property
     def paths(self) -> list[str]:
@@ -90,7 +92,7 @@ class Rag(System):
     @contextmanager
     def open(self, bench: Bench) -> Iterator["OpenRag"]:
         """Build the index, or open the one that was built before."""
-        documents = read_corpus(self.paths, figures=self.index.wants_captions)
+        documents = read_corpus(self.paths, self.index.wants_captions, self.follow_links)
         built = build_passages(documents, self.index, self.captioner, bench.calls, bench.cache)
         index = open_index(built.passages, self.embedder, bench)
         search = retriever(index, self.embedder, bench.calls, self.top_k)

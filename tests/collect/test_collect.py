@@ -370,3 +370,29 @@ def test_files_that_are_too_large(command: Command, study: Study, of: str) -> No
 
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert f"{file.name}: larger than 1 MB (decompressed)" in done.stderr
+
+
+@pytest.mark.parametrize("kind", ["name", "dangling", "outside"])
+def test_a_corpus_folder_is_checked_before_anything_is_asked(
+    kind: str, command: Command, study: Study
+) -> None:
+    """A name that is not UTF-8, a link that leads nowhere, or one that leads out, is one line."""
+    folder = study.folder / "documents"
+    (study.folder / "outside").mkdir()
+    (study.folder / "outside/b.md").write_text("乙島燈塔高8公尺。", "utf-8")
+    folder.mkdir()
+    (folder / "a.md").write_text("甲島燈塔高9公尺。", "utf-8")
+    if kind == "name":
+        Path(os.fsdecode(os.fsencode(folder) + b"/\x83\x8c.md")).write_text("x")
+    else:
+        (folder / "link").symlink_to(study.folder / ("outside" if kind == "outside" else "gone"))
+    words = [*study.words, f"study.corpus=[{folder}]", "variant=text_k4"]
+
+    done = command("collect", *words)
+
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert str(folder) in done.stderr
+    assert not study.run("text_k4-index.chunk_size-40").exists()
+    if kind == "outside":
+        assert command("collect", *words, "study.follow_links=true").returncode == 0
+        assert set(facts(study.run("text_k4-index.chunk_size-40"))["corpus"]) == {"a.md", "b.md"}  # type: ignore[call-overload]

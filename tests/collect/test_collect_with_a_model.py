@@ -275,3 +275,79 @@ def test_requests_are_counted(command: Command, study: Study) -> None:
     calls = Run(run).facts()["calls"]
     assert (calls["sent"], len(generator.chats)) == (4, 4)
     assert calls["asked"] == 3
+
+
+def test_again_leaves_the_old_run_until_the_new_one_is_whole(
+    command: Command, study: Study
+) -> None:
+    """A server that is gone, or answers a part, changes nothing of a finished run."""
+    with StubEndpoint("ok") as stub:
+        assert command("collect", *words(stub.base_url, study)).returncode == 0
+    command("evaluate", *study.words, "metrics=[recall]")
+    before = {path: path.read_bytes() for path in study.run(RUN).iterdir()}
+    again = ("again=true", "cache=off")
+
+    done = command("collect", *words("http://127.0.0.1:9/v1", study), *again)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "is unchanged: " in done.stderr
+    with StubEndpoint(scripted({"哪一年": Reply(status=500)})) as stub:
+        part = command("collect", *words(stub.base_url, study), *again, "give_up_after=1")
+    assert part.returncode == 1
+
+    assert {path: path.read_bytes() for path in study.run(RUN).iterdir()} == before
+    assert not list((study.folder / "runs/small/.old").glob("*"))
+    with StubEndpoint("better") as stub:
+        assert command("collect", *words(stub.base_url, study), *again).returncode == 0
+    assert [row["response"] for row in rows(study)] == ["better"] * 3
+    assert Run(study.run(RUN)).scores() == []
+    old = Run(study.folder / "runs/small/.old" / f"{RUN}-1")
+    assert {file.name: file.read_bytes() for file in old.path.iterdir()} == {
+        path.name: content for path, content in before.items()
+    }
+
+
+@pytest.mark.slow
+def test_again_survives_a_kill(study: Study) -> None:
+    """kill -9 while the new answers are collected leaves the old run."""
+    with StubEndpoint("ok") as stub:
+        collect = [sys.executable, "-m", "harness.collect", *words(stub.base_url, study)]
+        assert subprocess.run(collect, cwd=ROOT, check=False).returncode == 0
+        before = {path: path.read_bytes() for path in study.run(RUN).iterdir()}
+        turns = itertools.count()
+        stub.script = lambda received: Reply("other", hang=next(turns) > 0)
+        sent = len(stub.received)
+        process = subprocess.Popen([*collect, "again=true", "cache=off"], cwd=ROOT)
+        while len(stub.received) < sent + 2:
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+
+    assert {path: path.read_bytes() for path in study.run(RUN).iterdir()} == before
+
+
+def test_continuing_keeps_the_labels_of_unchanged_answers(command: Command, study: Study) -> None:
+    """Those of all judges, with their scores; a question that failed is judged anew."""
+    answers: dict[str, str | Reply] = {"哪一年": Reply(status=500), "塔高": "27公尺"}
+    metrics = "metrics=[recall,answer_match]"
+    with StubEndpoint(scripted(answers)) as stub:
+        command("collect", *words(stub.base_url, study), "limit=2")
+        for name in ("overlap", "second"):
+            done = command("evaluate", *study.words, metrics, f"judge.name={name}")
+            assert done.returncode == 0, done.stderr
+        run = Run(study.run(RUN))
+        labels = [verdict for verdict in run.verdicts() if verdict.question_id == "q1"]
+        scores = [score for score in run.scores() if score.question_id == "q1"]
+        assert {verdict.judge for verdict in labels} == {"overlap", "second"}
+
+        answers.clear()
+        assert command("collect", *words(stub.base_url, study)).returncode == 0
+
+    assert (run.verdicts(), run.scores()) == (labels, scores)
+    assert set(run.judges()) == {"overlap", "second"}
+    assert len(run.evaluations()) == 2
+    assert run.damage() is None
+    done = command("evaluate", *study.words, metrics)
+    assert "6 of 6 cells scored" in done.stdout
+    second = [verdict for verdict in labels if verdict.judge == "second"]
+    assert [v for v in run.verdicts() if v.judge == "second"] == second

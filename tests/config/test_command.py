@@ -1,5 +1,6 @@
 """How commands end: on Ctrl-C, on a closed pipe, on a misspelt name."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, Study
+from tests.conftest import ROOT, Command, Study
 from tests.stub_endpoint import Received, StubEndpoint
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and pipes are POSIX")
@@ -92,3 +93,53 @@ def test_a_command_in_two_words_is_an_error() -> None:
 
     assert done.returncode == 1
     assert "write the command with a dot: python -m harness.evaluate" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("stage", "words"),
+    [
+        ("collect", ["variant=text_k4"]),
+        ("collect", ["-m", "variant=text_k4", "variant.top_k=1,2"]),
+        ("evaluate", []),
+        ("report", []),
+        ("study", []),
+        ("calls", []),
+    ],
+)
+@pytest.mark.parametrize("root", ["file/x", "/proc/x"])
+def test_a_root_that_cannot_be_written_is_one_line(
+    stage: str, words: list[str], root: str, command: Command, study: Study
+) -> None:
+    """The path and the remedy, without a traceback; exit code 1, or nothing to show."""
+    (study.folder / "file").write_text("a file")
+    mine = [f"root={root}"] if stage == "calls" else [*study.words, f"root={root}"]
+
+    done = command(stage, *words, *mine)
+
+    assert "Traceback" not in done.stderr
+    if stage != "calls":
+        assert done.returncode == 1
+        assert root.rpartition("/")[0] in done.stderr
+        assert 1 <= done.stderr.count("\n") <= (3 if "-m" in words else 1), done.stderr
+
+
+def test_a_full_disk_is_one_line(
+    command: Command, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file and the remedy; the finished run of before stays as it was."""
+    assert command("collect", *study.words, "variant=text_k4").returncode == 0
+    run = study.run("text_k4-index.chunk_size-40")
+    before = {path: path.read_bytes() for path in run.iterdir()}
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("harness.files.os.fsync", full)
+    monkeypatch.setattr(Path, "replace", full)
+    done = command("collect", *study.words, "variant=text_k4", "again=true")
+
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert ": No space left on device; free some space on the disk" in done.stderr
+    assert str(study.folder) in done.stderr
+    monkeypatch.undo()
+    assert {path: path.read_bytes() for path in before} == before

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import sqlite3
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -532,3 +533,35 @@ class TestOneLabelOneJudge:
 
         assert done.returncode == 0, done.stderr
         assert "dropped: 12 labels made under the judge's earlier settings" in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE calls SET payload = 'no JSON'",
+        "UPDATE calls SET payload = '{}'",
+        "UPDATE vectors SET vector = zeroblob(1536)",
+        "UPDATE vectors SET vector = x'0000c07f0000c07f'",
+        "UPDATE vectors SET vector = x'00'",
+    ],
+)
+@pytest.mark.parametrize("hashed", [True, False])
+def test_a_damaged_store_changes_no_score(
+    evaluate: Evaluate, folder: Path, damage: str, hashed: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its rows are named, dropped and asked again."""
+    words = ("metrics=[faithfulness,answer_relevancy]", "judge.strictness=1", "runs=[text_k4]")
+    assert evaluate(*words).returncode == 0
+    before = {path: path.read_bytes() for path in folder.rglob("*.parquet")}
+    with sqlite3.connect(folder.parent / ".cache/calls.sqlite") as store:
+        store.execute(damage)
+        if not hashed:
+            store.execute("DELETE FROM sums")
+    store.close()
+
+    done = evaluate(*words)
+
+    assert done.returncode == 0, done.stderr
+    assert "is damaged and dropped" in caplog.text
+    assert {path: path.read_bytes() for path in folder.rglob("*.parquet")} == before

@@ -8,7 +8,7 @@ import pytest
 
 from harness.errors import RunError
 from harness.evaluate.merge import change_since_labelled, merge_verdicts, write_evaluation
-from harness.records import Score, Verdict
+from harness.records import Score, Status, Verdict
 from harness.store import Run
 
 
@@ -221,3 +221,12 @@ def test_custom_checks_of_two_evaluations_are_merged(tmp_path: Path) -> None:
     assert set(run.judges()["j"]["own"]) == {"kind", "brief"}
     with pytest.raises(RunError, match=r"kind\.question"):
         write_evaluation(run, "j", {"rules": 1, "own": {"kind": {"question": "other"}}}, [], [])
+
+
+def test_a_zero_vector_never_replaces_a_similarity() -> None:
+    """A similarity that there is stays where the embedder gives none now."""
+    before = replace(verdict(check="reverse_question"), similarity=0.8)
+    now = replace(before, similarity=None, error=Status.ZERO_VECTOR)
+
+    assert merge_verdicts([before], [now]) == [before]
+    assert merge_verdicts([now], [before]) == [before]

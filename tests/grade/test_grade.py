@@ -162,6 +162,40 @@ def test_a_spreadsheet_goes_out_and_comes_back(small: Small, command: Command) -
     assert "0 new grades" in command("grade", *small.words, f"read={sheet}").stdout
 
 
+@pytest.mark.parametrize("filled", ["In 1931.,1,", "In 1931.,,ask again", "In 1931.,0,a year off"])
+def test_what_people_wrote_is_not_overwritten(small: Small, command: Command, filled: str) -> None:
+    """`write=` on a table with unrecorded grades or notes is refused; once recorded, it is made."""
+    sheet = small.folder / "grades.csv"
+    command("grade", *small.words, f"write={sheet}")
+    untouched = sheet.read_bytes()
+    assert command("grade", *small.words, f"write={sheet}").returncode == 0
+    assert sheet.read_bytes() == untouched
+    text = sheet.read_text("utf-8-sig").replace("In 1931.,,", filled)
+    sheet.write_text(text, "utf-8-sig", newline="")
+    written = sheet.read_bytes()
+
+    done = command("grade", *small.words, f"write={sheet}")
+
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "grades.csv is not overwritten: 1 of its rows" in done.stderr
+    assert sheet.read_bytes() == written
+    if ",," not in filled:
+        command("grade", *small.words, f"read={sheet}")
+        assert command("grade", *small.words, f"write={sheet}").returncode == 0
+        assert filled.strip(",") in sheet.read_text("utf-8-sig")
+
+
+def test_another_file_is_not_overwritten(small: Small, command: Command) -> None:
+    """A table of something else under this name stays."""
+    sheet = small.folder / "grades.csv"
+    sheet.write_text("name,mark\nann,1\n")
+
+    done = command("grade", *small.words, f"write={sheet}")
+
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert sheet.read_text() == "name,mark\nann,1\n"
+
+
 def test_a_grade_ends_with_the_question_it_was_given_by(
     small: Small, command: Command, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -1,11 +1,13 @@
 """The call store: cached by content, shared by threads and processes, within a budget."""
 
+import random
 import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import closing, suppress
 from pathlib import Path
 
 import numpy as np
@@ -290,3 +292,146 @@ def test_tokens_that_are_not_reported_cannot_be_limited(
 
     assert len(stub.chats) < 4
     assert Calls(tmp_path).size().calls["chat stub"] >= 1
+
+
+PAYLOAD = {"text": "27", "finish_reason": "stop", "input_tokens": 1, "output_tokens": 1,
+           "seconds": 0.5, "reasoning": None}  # fmt: skip
+VECTOR = np.array([0.1, 0.2], np.float32)
+
+
+def changed(calls: Calls, sql: str, *values: object) -> None:
+    """Change the file of a store from outside."""
+    assert calls.path is not None
+    calls.close()
+    with sqlite3.connect(calls.path) as connection:
+        connection.execute(sql, values)
+    connection.close()
+
+
+@pytest.mark.parametrize("hashed", [True, False])
+@pytest.mark.parametrize(
+    "payload", ["no JSON", '{"text": "27"}', '{"text": 27}', "[1]", "5", b"\x8c\x00", '{"te']
+)
+def test_a_damaged_payload_is_dropped(
+    calls: Calls, caplog: pytest.LogCaptureFixture, payload: str | bytes, hashed: bool
+) -> None:
+    """One line names the row; it is no longer in the store, so the call is asked again."""
+    calls.put("whole", "chat m", PAYLOAD)
+    calls.put("k", "chat m", PAYLOAD)
+    changed(calls, "UPDATE calls SET payload = ? WHERE key = 'k'", payload)
+    if not hashed:
+        changed(calls, "DELETE FROM sums")
+
+    assert calls.get_many(["k", "whole"]) == {"whole": PAYLOAD}
+    [line] = [record.getMessage() for record in caplog.records]
+    assert f"{calls.path}: the row k of calls is damaged and dropped" in line
+    assert calls.known(["k", "whole"]) == {"whole"}
+    calls.put("k", "chat m", PAYLOAD)
+    assert calls.get_many(["k"]) == {"k": PAYLOAD}
+    assert calls.usual("chat m") == Usual(2, 0.5, 1.0)
+
+
+def test_a_flipped_bit_of_a_reply_is_found(calls: Calls) -> None:
+    """A payload that is still JSON, but says something else, is not an answer."""
+    calls.put("k", "chat m", PAYLOAD)
+    changed(calls, "UPDATE calls SET payload = replace(payload, '27', '26')")
+
+    assert calls.get_many(["k"]) == {}
+    assert calls.entries(["k"]) == []
+
+
+@pytest.mark.parametrize("hashed", [True, False])
+@pytest.mark.parametrize(
+    "blob", [b"", b"\x00" * 7, b"\x00" * 8, np.array([np.nan, 1], "<f4").tobytes(), "text", 5]
+)
+def test_a_damaged_vector_is_dropped(
+    calls: Calls, caplog: pytest.LogCaptureFixture, blob: object, hashed: bool
+) -> None:
+    """Of odd length, of zeros or NaN, or no vector at all: one line, and it is embedded again."""
+    calls.put_vectors({"v": VECTOR})
+    changed(calls, "UPDATE vectors SET vector = ?", blob)
+    if not hashed:
+        changed(calls, "DELETE FROM sums")
+
+    assert calls.get_vectors(["v"]) == {}
+    assert "the row v of vectors is damaged and dropped" in caplog.text
+    calls.put_vectors({"v": VECTOR})
+    assert list(calls.get_vectors(["v"])) == ["v"]
+
+
+def test_a_damaged_row_is_only_ignored_where_nothing_is_written(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """With cache=read the file stays as it is."""
+    calls = Calls(tmp_path)
+    calls.put("k", "chat m", PAYLOAD)
+    changed(calls, "UPDATE calls SET payload = 'x'")
+    reading = Calls(tmp_path, "read")
+
+    assert reading.get_many(["k"]) == {}
+    assert "damaged and ignored" in caplog.text
+    assert reading.known(["k"]) == {"k"}
+    reading.close()
+
+
+def test_rows_of_an_earlier_version_are_read(
+    calls: Calls, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A store without hashes opens as before; what is pruned leaves no hash behind."""
+    calls.put("k", "chat m", PAYLOAD)
+    calls.put_vectors({"v": VECTOR})
+    changed(calls, "DROP TABLE sums")
+
+    assert calls.get_many(["k"]) == {"k": PAYLOAD}
+    assert list(calls.get_vectors(["v"])) == ["v"]
+    calls.put("l", "chat m", PAYLOAD)
+    calls.prune()
+    assert calls._database.rows("SELECT count(*) FROM sums") == [(0,)]
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("size", [20, 5_000])
+def test_a_store_that_was_cut_off_is_moved_away(tmp_path: Path, size: int) -> None:
+    """The error gives the command that makes it work again."""
+    calls = Calls(tmp_path)
+    for number in range(300):
+        calls.put(f"k{number}", "chat m", PAYLOAD)
+    calls.close()
+    file = tmp_path / "calls.sqlite"
+    file.write_bytes(file.read_bytes()[:size])
+
+    with pytest.raises(HarnessError, match=r"run the same command again: mv ") as raised:
+        Calls(tmp_path).get_many(["k1"])
+    subprocess.run(str(raised.value).partition("again: ")[2], shell=True, check=True)
+
+    again = Calls(tmp_path)
+    assert again.get_many(["k1"]) == {}
+    again.put("k1", "chat m", PAYLOAD)
+    assert again.get_many(["k1"]) == {"k1": PAYLOAD}
+    again.close()
+
+
+def test_every_flipped_bit_of_a_store_is_found(tmp_path: Path) -> None:
+    """One bit in the file: the rows are as they were, or missing, or one error names the file."""
+    calls = Calls(tmp_path)
+    payloads = {f"k{n}": {**PAYLOAD, "text": str(n)} for n in range(8)}
+    for key, payload in payloads.items():
+        calls.put(key, "chat m", payload)
+    vectors = {f"v{n}": np.array([n + 1, 2], np.float32) for n in range(8)}
+    calls.put_vectors(vectors)
+    calls.close()
+    file, turns = tmp_path / "calls.sqlite", random.Random(11)
+    whole = file.read_bytes()
+    used = [at for at, byte in enumerate(whole) if byte]
+
+    for at in turns.sample(used, 150):
+        for left in tmp_path.glob("calls.sqlite*"):
+            left.unlink()
+        file.write_bytes(
+            whole[:at] + bytes([whole[at] ^ 1 << turns.randrange(8)]) + whole[at + 1 :]
+        )
+        with closing(Calls(tmp_path)) as damaged, suppress(HarnessError):
+            found = damaged.get_many(list(payloads))
+            assert all(found[key] == payloads[key] for key in found)
+            found_vectors = damaged.get_vectors(list(vectors))
+            assert all((found_vectors[key] == vectors[key]).all() for key in found_vectors)

@@ -111,3 +111,23 @@ def test_two_processes_share_a_cache(tmp_path: Path) -> None:
     assert first == second
     assert len(list((tmp_path / "captions").glob("*.json"))) == 5
     assert len(list(tmp_path.rglob("*.part"))) == 0
+
+
+def test_a_damaged_caption_or_picture_is_made_again(tmp_path: Path) -> None:
+    """A cached text that says something else is not used; one without a hash is older, and is."""
+    shown = figure()
+    before = captions_of([shown], ScriptedCaptioner(), Calls(None), tmp_path)
+    (kept,) = (tmp_path / "captions").iterdir()
+    content = json.loads(kept.read_text("utf-8"))
+    kept.write_text(json.dumps(content | {"text": "A chart, d#1.g1."}), "utf-8")
+    picture = tmp_path / "figures" / f"{shown.sha256}.png"
+    picture.write_bytes(shown.png[:-1])
+
+    assert captions_of([shown], ScriptedCaptioner(), Calls(None), tmp_path) == before
+    assert json.loads(kept.read_text("utf-8")) == content
+    assert picture.read_bytes() == shown.png
+    del content["sha256"]
+    kept.write_text(json.dumps(content), "utf-8")
+    again = ScriptedCaptioner()
+    assert captions_of([shown], again, Calls(None), tmp_path) == before
+    assert again.asked == []

@@ -1,3 +1,4 @@
+import os
 import unicodedata
 import zipfile
 from pathlib import Path
@@ -251,3 +252,71 @@ class TestLimits:
 
         for name in ("a.pdf", "b.txt"):
             assert refusal(tmp_path / name).endswith("3 pages; at most 2 are read, so split it")
+
+
+@pytest.fixture
+def linked(tmp_path: Path) -> Path:
+    """A corpus with one document, beside a folder with another."""
+    for folder, name in (("corpus", "a.md"), ("corpus/deep", "b.md"), ("elsewhere", "c.md")):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / name).write_text(name)
+    return tmp_path / "corpus"
+
+
+def test_a_linked_folder_is_read(linked: Path) -> None:
+    """A link to a folder of the corpus adds nothing, and one to another needs `follow_links`."""
+    (linked / "again").symlink_to("deep", target_is_directory=True)
+    assert [d.name for d in read_corpus([str(linked)])] == ["a", "b"]
+
+    (linked / "more").symlink_to(linked.parent / "elsewhere", target_is_directory=True)
+    message = refusal(linked)
+
+    assert message.startswith(f"{linked / 'more'}: the link leads out of the corpus, to ")
+    assert "study.follow_links=true" in message
+    documents = read_corpus([str(linked)], follow_links=True)
+    assert [d.name for d in documents] == ["a", "b", "c"]
+    both = read_corpus([str(linked), str(linked.parent / "elsewhere")])
+    assert [d.name for d in both] == ["a", "b", "c"]
+
+
+def test_a_linked_file_is_one_document_under_its_own_name(linked: Path) -> None:
+    """Inside the corpus a link is another name; outside it is refused like a folder's."""
+    (linked / "0.md").symlink_to("deep/b.md")
+    assert [d.name for d in read_corpus([str(linked)])] == ["a", "b"]
+
+    (linked / "z.md").symlink_to(linked.parent / "elsewhere" / "c.md")
+    assert "z.md: the link leads out of the corpus" in refusal(linked)
+    documents = read_corpus([str(linked)], follow_links=True)
+    assert [d.name for d in documents] == ["a", "b", "z"]
+
+
+@pytest.mark.parametrize("target", ["nowhere.md", "gone", "x.md"])
+def test_a_dangling_link_is_an_error(linked: Path, target: str) -> None:
+    """To a missing file, a missing folder, and to itself."""
+    (linked / "x.md").symlink_to(target)
+
+    assert f"x.md: the link leads nowhere ({target})" in refusal(linked)
+
+
+def test_a_loop_of_links_ends(linked: Path) -> None:
+    """Links to a folder above, and between two folders, are read once."""
+    (linked / "deep" / "up").symlink_to(linked, target_is_directory=True)
+    (linked / "deep" / "over").symlink_to(linked.parent, target_is_directory=True)
+    (linked.parent / "elsewhere" / "back").symlink_to(linked / "deep", target_is_directory=True)
+
+    documents = read_corpus([str(linked)], follow_links=True)
+
+    assert [d.name for d in documents] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("name", [b"\x83\x8c.md", b"\x83\x8c"])
+def test_a_name_that_is_not_utf_8_is_refused(linked: Path, name: bytes) -> None:
+    """A file or folder with such a name is named before anything is read."""
+    place = os.fsencode(linked) + b"/" + name
+    if name.endswith(b".md"):
+        Path(os.fsdecode(place)).write_text("x")
+    else:
+        os.mkdir(place)
+
+    assert f"{linked}/\\x83\\x8c" in refusal(linked)
+    assert "the name is not UTF-8; rename" in refusal(linked)

@@ -129,6 +129,41 @@ def test_a_store_that_holds_other_texts_is_refused(
         open_index(LIGHTHOUSE, embedder, bench)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [5_000, 20_000])
+def test_an_index_that_was_cut_off_is_deleted(
+    embedder: CountingEmbedder, bench: Bench, size: int
+) -> None:
+    """One error gives the command that makes it work again."""
+    program = (
+        "import sys; from pathlib import Path; from harness.llm import Calls\n"
+        "from harness.systems import Bench; from harness.systems.index import open_index\n"
+        "from tests.fakes import CountingEmbedder, passages\n"
+        "open_index(passages('a'), CountingEmbedder(), Bench(Calls(None), Path(sys.argv[1])))\n"
+    )
+    subprocess.run([sys.executable, "-c", program, str(bench.cache)], check=True)
+    file = bench.cache / "chroma/chroma.sqlite3"
+    file.write_bytes(file.read_bytes()[:size])
+
+    with pytest.raises(RunError, match="rm -r ") as raised:
+        open_index(LIGHTHOUSE, embedder, bench)
+    assert str(raised.value).startswith(f"{bench.cache / 'chroma'} cannot be read (")
+    assert "\n" not in str(raised.value)
+    subprocess.run(f"rm -r {str(raised.value).partition('rm -r ')[2]}", shell=True, check=True)
+
+    assert len(open_index(LIGHTHOUSE, embedder, bench).passages) == 6
+
+
+def test_a_changed_vector_is_an_error(embedder: CountingEmbedder, bench: Bench) -> None:
+    """Another vector under an unchanged text would change the ranking unnoticed."""
+    index = open_index(LIGHTHOUSE, embedder, bench)
+    text = index.passages[0].text
+    index.store._collection.update(["d#1.1"], documents=[text], embeddings=[vector("x")])
+
+    with pytest.raises(RunError, match=r"vectors of the index are damaged; delete .*: rm -r "):
+        open_index(LIGHTHOUSE, embedder, bench)
+
+
 def test_the_space_is_cosine(embedder: CountingEmbedder, bench: Bench) -> None:
     """The length of a vector does not count; the space in force is recorded."""
     index = open_index(passages("aab", "aabaab", "bbb"), embedder, bench)
