@@ -9,6 +9,7 @@ HarnessError              one line, no traceback, exit 1
 │   ├── NotRecordedError       the call is not cached, and may not be made now
 │   └── BudgetError            the budget of model calls is spent
 └── RunError              a run folder that is missing, unfinished or of another version
+    └── DamagedRunError   a file of a run that is not as it was written
 """
 
 import difflib
@@ -55,6 +56,15 @@ class BudgetError(EndpointError):
 
 class RunError(HarnessError):
     """A run folder that is missing, unfinished or of another version."""
+
+
+class DamagedRunError(RunError):
+    """A file of a run that is not as it was written."""
+
+    def __init__(self, message: str, of_evaluation: bool) -> None:
+        super().__init__(message)
+        self.of_evaluation = of_evaluation
+        """Whether another evaluation replaces the file; otherwise the run is collected again."""
 
 
 def pick(table: Mapping[str, T], name: str, kind: str) -> T:

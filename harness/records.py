@@ -69,6 +69,7 @@ LOST = frozenset(
         Status.JUDGE_FAILED,
         Status.JUDGE_INCOMPLETE,
         Status.JUDGE_UNPARSABLE,
+        Status.ZERO_VECTOR,
     }
 )
 """Reasons of a missing label; other statuses, such as `no_claims`, are results of the judge."""

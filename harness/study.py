@@ -34,7 +34,7 @@ def main(settings: "StudyRun", how: "Composition") -> None:
         compose("collect", [f"variant={name}", *overrides, *words_for("collect", how)])
         for name, *overrides in map(shlex.split, settings.study.variants)
     ]
-    evaluating, _ = compose("evaluate", words_for("evaluate", how))
+    evaluating, evaluate_how = compose("evaluate", words_for("evaluate", how))
     reporting, report_how = compose("report", words_for("report", how))
     read_request(evaluating.metrics)
     pick(LANGUAGES, reporting.language, "language")
@@ -48,7 +48,7 @@ def main(settings: "StudyRun", how: "Composition") -> None:
         names.append(run.name)
     runs = list(dict.fromkeys(names))
     with progress("evaluate") as advance:
-        done = evaluate(replace(evaluating, runs=runs), advance)
+        done = evaluate(replace(evaluating, runs=runs), evaluate_how, advance)
     print(summary(done), flush=True)
     check_unread(done, settings.most_unread)
     report(replace(reporting, runs=runs), report_how)

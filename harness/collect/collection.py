@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -45,9 +45,7 @@ def collect(settings: Collect, how: Composition, advance: Advance) -> Run:
     """
     plan = make_plan(settings, how)
     with plan.run.locked():
-        if settings.again and plan.run.finished:
-            plan.run.set_aside()
-        kept = rows_answered_before(plan)
+        kept = {} if settings.again else rows_answered_before(plan)
         todo = [(q, repeat) for q, repeat in plan.questions if (q.id, repeat) not in kept]
         if todo or not plan.run.finished:
             ask_and_write(plan, kept, todo, advance)
@@ -81,66 +79,83 @@ def ask_and_write(
     """Ask the remaining questions and write the run: rows first, `run.json` last."""
     study, started = plan.settings.study, now()
     declarations = earlier_declarations(plan.run, study) if kept else study.primary
-    answers, made_with, calls = ask_system(plan, todo, advance)
+    found = ask_system(plan, todo, advance)
+    answers = found.answers
     rows = {**kept, **{(r.question_id, r.repeat): r for r in answers}}
     order = {question.id: place for place, question in enumerate(plan.testset.questions)}
     responses = sorted(rows.values(), key=lambda r: (order[r.question_id], r.repeat))
     stopped = len(answers) < len(todo) or all(r.error is not None for r in responses)
     failures = failure_summary(answers)
-    if plan.run.finished and all(r.error is not None for r in answers):
+    if plan.run.finished and (stopped or all(r.error is not None for r in answers)):
         message = f"{shown_path(plan.run.path)} is unchanged: {failures}"
-        recorded = {(r.question_id, r.repeat) for r in plan.run.responses()}
+        again = plan.settings.again
+        recorded = set() if again else {(r.question_id, r.repeat) for r in plan.run.responses()}
         if stopped or not {(question.id, repeat) for question, repeat in todo} <= recorded:
             raise RunError(f"{message}; fix the cause and run the same command to resume")
         log.warning("%s", message)
         return
     warn_of_bad_answers(plan.run, responses)
-    plan.run.reopen()
-    plan.run.write_responses(responses)
     if stopped:
+        plan.run.write_responses(responses)
         raise RunError(
             f"{shown_path(plan.run.path)} stopped: {failures}. The rows so far are kept; "
             "fix the cause and run the same command to resume"
         )
-    finish(plan, responses, made_with, calls, declarations, started)
-
-
-def finish(
-    plan: Plan,
-    responses: Sequence[Response],
-    made_with: Provenance,
-    calls: Mapping[str, int],
-    declarations: Sequence[PrimaryTest],
-    started: str,
-) -> None:
-    """Write the questions that were asked, then `run.json`."""
-    asked = {response.question_id for response in responses}
-    rows, failed = len(responses), sum(response.error is not None for response in responses)
-    questions = [question for question in plan.testset.questions if question.id in asked]
-    plan.run.write_text("questions.jsonl", "".join(map(question_line, questions)))
-    plan.run.finish(
-        {
-            **plan_facts(plan),
-            "study": asdict(replace(plan.settings.study, primary=list(declarations))),
-            "partial": len(questions) < len(plan.testset.questions),
-            "made_with": made_with.record(),
-            **provenance(),
-            "started": started,
-            "ended": now(),
-            "counts": {"questions": rows, "answered": rows - failed, "failed": failed},
-            "calls": calls,
-            "spent": spent(responses),
-        }
+    if plan.settings.again and plan.run.finished:
+        plan.run.set_aside()
+    plan.run.replace(
+        run_record(plan, responses, found, declarations, started),
+        responses,
+        {"questions.jsonl": asked_questions(plan, responses), **found.captions},
+        unchanged=kept.keys(),
     )
 
 
-def ask_system(
-    plan: Plan, todo: Sequence[QuestionRepeat], advance: Advance
-) -> tuple[list[Response], Provenance, dict[str, int]]:
-    """Open the system and ask it; return its answers, their provenance, and its model calls.
+def run_record(
+    plan: Plan,
+    responses: Sequence[Response],
+    found: "Asked",
+    declarations: Sequence[PrimaryTest],
+    started: str,
+) -> dict[str, Any]:
+    """Return the content of `run.json`."""
+    rows, failed = len(responses), sum(response.error is not None for response in responses)
+    asked = {response.question_id for response in responses}
+    return {
+        **plan_facts(plan),
+        "study": asdict(replace(plan.settings.study, primary=list(declarations))),
+        "partial": len(asked) < len(plan.testset.questions),
+        "made_with": found.made_with.record(),
+        **provenance(),
+        "started": started,
+        "ended": now(),
+        "counts": {"questions": rows, "answered": rows - failed, "failed": failed},
+        "calls": found.calls,
+        "spent": spent(responses),
+    }
 
-    Raises where the test set does not fit the system's corpus.
-    """
+
+def asked_questions(plan: Plan, responses: Sequence[Response]) -> bytes:
+    """Return the content of the run's `questions.jsonl`: the questions that were asked."""
+    asked = {response.question_id for response in responses}
+    lines = [question_line(q) for q in plan.testset.questions if q.id in asked]
+    return "".join(lines).encode("utf-8", "replace")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What asking a system gave."""
+
+    answers: Sequence[Response]
+    made_with: Provenance
+    calls: Mapping[str, int]
+    """Its model calls: asked, sent and remembered."""
+    captions: Mapping[str, bytes]
+    """File name -> content: the captions in its index with their pictures, for people to read."""
+
+
+def ask_system(plan: Plan, todo: Sequence[QuestionRepeat], advance: Advance) -> Asked:
+    """Open the system and ask it. Raises where the test set does not fit the system's corpus."""
     settings = plan.settings
     cache = user_path(settings.root) / ".cache"
     with ExitStack() as opened:
@@ -155,11 +170,13 @@ def ask_system(
         responses = ask_questions(
             answerer, todo, plan.system.concurrency, settings.give_up_after, advance
         )
-        call_counts = {"asked": calls.asked, "sent": calls.sent, "remembered": calls.remembered}
         own = answerer.provenance
-        made_with = own if handover is None else handover.made_with(own)
-        write_captions(plan.run, answerer, cache)
-    return responses, made_with, call_counts
+        return Asked(
+            answers=responses,
+            made_with=own if handover is None else handover.made_with(own),
+            calls={"asked": calls.asked, "sent": calls.sent, "remembered": calls.remembered},
+            captions=caption_files(answerer, cache),
+        )
 
 
 def ask_questions(
@@ -234,18 +251,18 @@ def spent(responses: Sequence[Response]) -> dict[str, Any]:
     return {name: sum(known) if known else None for name, known in values.items()}
 
 
-def write_captions(run: Run, answerer: Answerer, cache: Path) -> None:
-    """Write the caption of each figure in the index, with its picture, for people to read."""
+def caption_files(answerer: Answerer, cache: Path) -> dict[str, bytes]:
+    """Return file name -> content: the caption of each figure in the index, with its picture."""
     if not answerer.captions:
-        return
-    rows, page = [], ["# Captions of the figures in the index\n"]
+        return {}
+    files, rows, page = {}, [], ["# Captions of the figures in the index\n"]
     for caption in answerer.captions:
         picture = f"figures/{caption.image_sha256[:16]}.png"
-        run.copy_in(cache / "figures" / f"{caption.image_sha256}.png", picture)
+        files[picture] = (cache / "figures" / f"{caption.image_sha256}.png").read_bytes()
         rows.append(json.dumps({**asdict(caption), "picture": picture}, ensure_ascii=False))
         page.append(
             f"## {caption.figure}\n\nPage {caption.page}, by {caption.captioner}\n\n"
             f"![]({picture})\n\n{caption.text}\n"
         )
-    run.write_text("captions.jsonl", "\n".join(rows) + "\n")
-    run.write_text("captions.md", "\n".join(page))
+    texts = {"captions.jsonl": "\n".join(rows) + "\n", "captions.md": "\n".join(page)}
+    return files | {name: text.encode("utf-8", "replace") for name, text in texts.items()}

@@ -24,13 +24,14 @@ def main(settings: "Evaluate", how: "Composition") -> None:
     from harness.evaluate.summary import check_unread, summary
 
     if settings.dry_run:
-        print_bill(settings)
+        print_bill(settings, how)
         return
     with progress("evaluate") as advance:
-        done = evaluate(settings, advance)
+        done = evaluate(settings, how, advance)
     print(summary(done))
     check_unread(done, settings.most_unread)
     print(f"next: python -m harness.report {how.study_words}")
+    done.chosen.check()
 
 
 if __name__ == "__main__":

@@ -1,17 +1,19 @@
 """The bill of an evaluation before it runs: its model calls, their cost and their duration."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
 from harness.config.command import WIDTH, wrapped
+from harness.config.composition import Composition
 from harness.config.paths import study_path, user_path
 from harness.config.schema import Evaluate
 from harness.evaluate.evaluation import read_request, responses_to_score
 from harness.judge import ChatJudge, PlannedCall, checks_for
 from harness.llm import Budget, Calls, Remote, Usual
 from harness.metrics import METRICS
-from harness.store import chosen_runs
+from harness.store import Run
+from harness.studies.sound_runs import sound_runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +33,13 @@ class CallTotals:
     """To the calls to send: more than calls where one call returns several samples."""
 
 
-def print_bill(settings: Evaluate) -> None:
+def print_bill(settings: Evaluate, how: Composition) -> None:
     """Print the calls that would be made, what they would cost and how long they would take."""
     from rich.console import Console
     from rich.table import Table
 
-    rows, total = estimate(settings)
+    chosen = sound_runs(study_path(settings), settings.runs, how.study_words)
+    rows, total = estimate(settings, chosen.runs)
     if not total.calls:
         print(f"judge {settings.judge.label} calls no model: nothing to send, nothing to pay")
         return
@@ -51,15 +54,17 @@ def print_bill(settings: Evaluate) -> None:
         console.width = WIDTH
     console.print(table)
     print("\n".join(map(wrapped, notes(settings, total))))
+    chosen.check()
 
 
-def estimate(settings: Evaluate) -> tuple[list[tuple[str, str, CallTotals]], CallTotals]:
+def estimate(
+    settings: Evaluate, runs: Sequence[Run]
+) -> tuple[list[tuple[str, str, CallTotals]], CallTotals]:
     """Return what each metric alone needs on each run, and the total, without making a call.
 
     The total is less than the sum of the rows: metrics share checks, and runs share texts.
     """
     request = read_request(settings.metrics)
-    runs = chosen_runs(study_path(settings), settings.runs)
     answered = [row for run in runs for row in responses_to_score(run, settings) if not row.failed]
     folder = user_path(settings.root) / ".cache" if settings.cache != "off" else None
     with closing(Calls(folder, "read")) as calls:

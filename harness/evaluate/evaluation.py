@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Any
 
 from harness.config import paths
+from harness.config.composition import Composition
 from harness.config.paths import study_path, user_path
 from harness.config.schema import Evaluate
 from harness.errors import ConfigError, RunError, unknown
@@ -35,8 +36,9 @@ from harness.metrics import (
 )
 from harness.questions import read_testset, select
 from harness.records import LOST, Question, Response, Score, Status, Verdict
-from harness.store import Run, chosen_runs, finished_runs
+from harness.store import Run, finished_runs
 from harness.store.run import now
+from harness.studies.sound_runs import sound_runs
 
 Advance = Callable[[int, int], None]
 """Called with the number of calls done and the number of calls in all."""
@@ -118,8 +120,10 @@ def responses_to_score(run: Run, settings: Evaluate) -> list[RunResponse]:
     ]
 
 
-def evaluate(settings: Evaluate, advance: Advance) -> Evaluation:
+def evaluate(settings: Evaluate, how: Composition, advance: Advance) -> Evaluation:
     """Write verdicts and scores of every run chosen; return the outcome and the calls it took.
+
+    Damaged runs are named and left out; damaged labels are made again with `again`.
 
     All responses of all runs go to the judge together, so that identical calls are made once.
     Existing labels are never replaced by NA; labels made under other settings are replaced only
@@ -130,7 +134,8 @@ def evaluate(settings: Evaluate, advance: Advance) -> Evaluation:
     if not 0.0 <= settings.most_unread <= 1.0:
         raise ConfigError(f"most_unread must be between 0 and 1 (got {settings.most_unread:g})")
     request = read_request(settings.metrics)
-    runs = chosen_runs(study_path(settings), settings.runs)
+    chosen = sound_runs(study_path(settings), settings.runs, how.study_words, settings.again)
+    runs = chosen.runs
     identity = judge_identity(settings.judge, request)
     check_same_judge(identity, runs, settings)
     answers = {run: run.answers for run in runs}
@@ -152,6 +157,7 @@ def evaluate(settings: Evaluate, advance: Advance) -> Evaluation:
     return Evaluation(
         runs=outcomes,
         calls=calls,
+        chosen=chosen,
         failure=commonest_failure(verdicts),
         labels_failed=sum(verdict.error in FAILED for verdict in verdicts),
         labels_asked=len(verdicts),
@@ -279,6 +285,8 @@ def check_same_judge(identity: Mapping[str, Any], runs: Sequence[Run], settings:
     all their questions.
     """
     for run in finished_runs(study_path(settings)):
+        if run.damage() is not None:
+            continue
         change = change_since_labelled(run, settings.judge.label, identity)
         if not change.settings:
             continue

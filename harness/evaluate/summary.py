@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from harness.config.command import wrapped
 from harness.errors import EndpointError
 from harness.evaluate.merge import CellKey, cell_key
 from harness.llm import Calls
 from harness.records import LOST, Score, Status
+from harness.studies.sound_runs import SoundRuns
 
 FAILED = LOST - {Status.BUDGET}
 """Reasons that lie with the judge and its endpoint, so that another judge may do better."""
@@ -56,6 +57,7 @@ class Evaluation:
     """Labels that are missing for such reasons."""
     labels_asked: int = 0
     """All labels that were asked for."""
+    chosen: SoundRuns = field(default_factory=lambda: SoundRuns(()))
 
     @property
     def judge_scores(self) -> list[Score]:

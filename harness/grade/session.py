@@ -23,8 +23,9 @@ from harness.questions import (
 )
 from harness.questions.grades import G
 from harness.records import Grade, Question, Response
-from harness.store import Run, chosen_runs
+from harness.store import Run
 from harness.studies.graders import model_names
+from harness.studies.sound_runs import sound_runs
 from harness.text import fold_name
 
 log = logging.getLogger(__name__)
@@ -104,7 +105,7 @@ def open_session(settings: GradeSettings, how: Composition) -> GradingSession:
     grader = user_name() if settings.grader is None else settings.grader.strip()
     if not grader:
         raise ConfigError("grader= is empty: say who grades, grader=ann")
-    runs = tuple(chosen_runs(study_path(settings), settings.runs))
+    runs = tuple(sound_runs(study_path(settings), settings.runs, how.study_words).runs)
     folder = testset_folder(settings.study.testset)
     return GradingSession(
         settings=settings,

@@ -81,6 +81,7 @@ def report(settings: Report, how: Composition) -> None:
     if settings.format in FORMATS:
         file = FORMATS[settings.format](folder, analysis, facts, runs, settings.language)
         print(f"format={settings.format}: {shown_path(file)}")
+    study.chosen.check()
 
 
 def report_folder(settings: Report) -> Path:

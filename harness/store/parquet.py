@@ -1,4 +1,4 @@
-"""The tables of a run as Parquet: their schemas, and rows written and read."""
+"""The tables of a run as Parquet: their schemas, and rows as the bytes of a file and back."""
 
 import json
 import logging
@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from harness.errors import RunError
-from harness.files import write_whole
 from harness.records import Passage, Response, Score, Verdict
 
 log = logging.getLogger(__name__)
@@ -84,16 +83,18 @@ SCORES = pa.schema(
 )
 
 
-def read_rows(path: Path, schema: pa.Schema) -> list[dict[str, Any]]:
-    """Return the rows of a table, with lists as lists; empty if the file does not exist."""
-    if not path.exists():
-        return []
+def read_rows(content: bytes, schema: pa.Schema, path: Path) -> list[dict[str, Any]]:
+    """Return the rows of a table, with lists as lists.
+
+    Raises ValueError for bytes that are no table, and RunError, which names `path`, for a table of
+    another version.
+    """
     # Not `read_table`: it makes a dataset, which loads pandas and takes half a second.
     try:
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(pa.BufferReader(content)) as file:
             found = file.read()
     except (pa.ArrowException, OSError) as error:
-        raise RunError(f"{path} cannot be read ({error}); collect the run again") from None
+        raise ValueError(str(error)) from None
     version = (found.schema.metadata or {}).get(b"harness", b"none").decode()
     if version != str(VERSION) or not found.schema.equals(schema):
         raise RunError(
@@ -104,38 +105,33 @@ def read_rows(path: Path, schema: pa.Schema) -> list[dict[str, Any]]:
     return rows
 
 
-def read_metadata(path: Path) -> dict[str, str]:
-    """Return the metadata of a table; empty if the file does not exist."""
+def read_metadata(content: bytes) -> dict[str, str]:
+    """Return the metadata of a table. Raises ValueError for bytes that are no table."""
     try:
-        metadata = (pq.read_schema(path).metadata or {}) if path.exists() else {}
+        metadata = pq.read_schema(pa.BufferReader(content)).metadata or {}
     except (pa.ArrowException, OSError) as error:
-        raise RunError(f"{path} cannot be read ({error}); evaluate the run again") from None
+        raise ValueError(str(error)) from None
     return {key.decode(): value.decode() for key, value in metadata.items()}
 
 
-def write_rows(
-    path: Path,
-    schema: pa.Schema,
-    rows: list[dict[str, Any]],
-    metadata: Mapping[str, str] | None = None,
-) -> None:
-    """Write a table atomically, with exactly this schema."""
+def rows_table(
+    schema: pa.Schema, rows: list[dict[str, Any]], metadata: Mapping[str, str] | None = None
+) -> bytes:
+    """Return the content of a table with exactly this schema."""
     stamped = schema.with_metadata({"harness": str(VERSION), **(metadata or {})})
     sink = pa.BufferOutputStream()
     pq.write_table(arrow_table(rows, stamped), sink)
-    write_whole(path, sink.getvalue().to_pybytes())
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
 
 
-def write_records(
-    path: Path,
-    schema: pa.Schema,
-    records: Iterable[Verdict | Score],
-    metadata: Mapping[str, str] | None = None,
-) -> None:
-    """Write records, whose fields are the columns."""
+def records_table(
+    schema: pa.Schema, records: Iterable[Verdict | Score], metadata: Mapping[str, str]
+) -> bytes:
+    """Return the content of a table of records, whose fields are the columns."""
     # Not `asdict`: it copies each value, which takes ten times as long.
     rows = [{name: getattr(record, name) for name in schema.names} for record in records]
-    write_rows(path, schema, rows, metadata)
+    return rows_table(schema, rows, metadata)
 
 
 def arrow_table(rows: list[dict[str, Any]], schema: pa.Schema) -> pa.Table:

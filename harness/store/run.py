@@ -1,14 +1,19 @@
-"""A run folder: rows written and read, and `run.json` last, with the provenance of the run.
+"""A run folder: rows written and read, and `run.json` with the provenance of the run.
 
-No other module opens `runs/`.
+No other module opens `runs/`. What is written together is one change: after a crash the folder has
+all of it or nothing. `SHA256SUMS` holds the hash of each file, and a file that does not match it is
+never read.
 """
 
 import hashlib
 import json
 import os
 import platform
+import re
+import shlex
+import shutil
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,7 +22,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from harness.errors import RunError, pick
+from harness.errors import DamagedRunError, RunError, pick
 from harness.files import PROJECT, write_whole
 from harness.llm.embedders import processor
 from harness.records import Response, Score, Verdict
@@ -28,13 +33,23 @@ from harness.store.parquet import (
     VERSION,
     read_metadata,
     read_rows,
+    records_table,
     response_from,
     response_row,
-    write_records,
-    write_rows,
+    rows_table,
 )
 
+SUMS = "SHA256SUMS"
+"""Hashes of a run's files, as `sha256sum -c` reads them. A file that it does not list is no part
+of the run. A folder without it was written before there were hashes."""
+
+FILE_NAME = r"(?![./])(?!.*\.\.)[A-Za-z0-9_./-]+"
+SUM = re.compile(rf"([0-9a-f]{{64}})  ({FILE_NAME})")
+
 EVALUATIONS = "evaluations.jsonl"
+OF_EVALUATION = ("verdicts.parquet", "scores.parquet", EVALUATIONS)
+"""Files that an evaluation writes; all others are written by collecting."""
+OPTIONAL = (*OF_EVALUATION, "captions.jsonl", "captions.md")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +74,14 @@ class Run:
 
     def facts(self) -> dict[str, Any]:
         """Return the content of `run.json`; raise RunError if it is missing or unusable."""
-        if not self.finished:
+        content = self.file("run.json")
+        if content is None:
             raise RunError(f"{self.path} is not a finished run; collect it again to resume it")
         try:
-            facts: dict[str, Any] = json.loads((self.path / "run.json").read_text("utf-8"))
+            facts: dict[str, Any] = json.loads(content)
             version, name = facts["version_of_files"], facts.get("name", self.name)
         except (ValueError, KeyError, TypeError) as error:
-            raise RunError(
-                f"{self.path}/run.json cannot be read ({error}); move the folder away and collect "
-                "the run again"
-            ) from None
+            raise self._damaged("run.json", f"cannot be read ({error})") from None
         if name != self.name:
             raise RunError(
                 f"{self.path} is a copy of the run {name}; copies would count as repeats: move it "
@@ -84,40 +97,61 @@ class Run:
 
     def finish(self, facts: Mapping[str, Any]) -> None:
         """Write `run.json`: from now on the folder is a run."""
-        text = json.dumps(
-            {"version_of_files": VERSION, **facts}, ensure_ascii=False, indent=1, allow_nan=False
-        )
-        write_whole(self.path / "run.json", text.encode())
+        self.write({"run.json": facts_text(facts)})
+
+    def replace(
+        self,
+        facts: Mapping[str, Any],
+        responses: Sequence[Response],
+        files: Mapping[str, bytes],
+        unchanged: Collection[tuple[str, int]] = (),
+    ) -> None:
+        """Write a whole run as one change; what the folder held before is no longer part of it.
+
+        Labels and scores of the `unchanged` answers (question id, repeat) are kept, and the log of
+        their evaluations.
+        """
+        new = {**files, "responses.parquet": responses_table(responses)}
+        if unchanged and (judges := self.judges()):
+            new |= evaluation_tables(
+                [v for v in self.verdicts() if (v.question_id, v.repeat) in unchanged],
+                [s for s in self.scores() if (s.question_id, s.repeat) in unchanged],
+                judges,
+            )
+            new[EVALUATIONS] = self.file(EVALUATIONS) or b""
+        self.write({**new, "run.json": facts_text(facts)}, whole=True)
 
     def responses(self) -> list[Response]:
         """Return the answers, in the order of the test set; empty if nothing was asked yet."""
-        return [response_from(row) for row in read_rows(self.table("responses"), RESPONSES)]
+        return [response_from(row) for row in self._rows("responses", RESPONSES)]
 
     def write_responses(self, responses: Sequence[Response]) -> None:
         """Write all answers at once; lone surrogates are replaced, as UTF-8 cannot encode them."""
-        rows = [response_row(response) for response in responses]
-        write_rows(self.table("responses"), RESPONSES, rows)
+        self.write({"responses.parquet": responses_table(responses)})
 
     def verdicts(self, judge: str | None = None) -> list[Verdict]:
         """Return the labels of one judge, or of all."""
-        rows = read_rows(self.table("verdicts"), VERDICTS)
+        rows = self._rows("verdicts", VERDICTS)
         return [Verdict(**row) for row in rows if judge in (None, row["judge"])]
 
     def scores(self, judge: str | None = None) -> list[Score]:
         """Return the scores of one judge (with those that need none), or of all."""
-        rows = read_rows(self.table("scores"), SCORES)
+        rows = self._rows("scores", SCORES)
         return [Score(**row) for row in rows if judge is None or row["judge"] in (None, judge)]
 
     def judges(self) -> dict[str, Any]:
         """Return what shaped each judge's labels: label in the judge column -> identity."""
-        text = read_metadata(self.table("scores")).get("judges", "{}")
-        judges: dict[str, Any] = json.loads(text)
+        content = self.file("scores.parquet")
+        try:
+            text = "{}" if content is None else read_metadata(content).get("judges", "{}")
+            judges: dict[str, Any] = json.loads(text)
+        except ValueError as error:
+            raise self._damaged("scores.parquet", f"cannot be read ({error})") from None
         return judges
 
     def evaluations(self) -> list[dict[str, Any]]:
         """Return the log entries of the evaluations of these answers, oldest first."""
-        text = self.file(EVALUATIONS) or b""
-        return [json.loads(line) for line in text.decode().split("\n") if line]
+        return self._json_lines(EVALUATIONS)
 
     def log_evaluation(self, record: Mapping[str, Any]) -> None:
         """Append a log entry: who judged, and what that took."""
@@ -128,42 +162,159 @@ class Run:
     @property
     def answers(self) -> str:
         """SHA-256 of the answers as they are now, which verdicts and scores belong to."""
-        return hashlib.sha256(self.table("responses").read_bytes()).hexdigest()
+        return sha256(self.file("responses.parquet") or b"")
 
     def write_evaluation(
         self, verdicts: Sequence[Verdict], scores: Sequence[Score], judges: Mapping[str, Any]
     ) -> None:
         """Write the labels and scores of all judges, and what shaped those of each."""
-        metadata = {"judges": json.dumps(judges, ensure_ascii=False)}
-        write_records(self.table("verdicts"), VERDICTS, verdicts, metadata)
-        write_records(self.table("scores"), SCORES, scores, metadata)
-
-    def reopen(self) -> None:
-        """Make a run unfinished again, and delete the scores of answers that may change."""
-        for name in ("run.json", "scores.parquet", "verdicts.parquet", EVALUATIONS):
-            (self.path / name).unlink(missing_ok=True)
-
-    def copy_in(self, file: Path, name: str) -> None:
-        """Copy a file into the run, so that its folder is self-contained."""
-        write_whole(self.path / name, file.read_bytes())
+        self.write(evaluation_tables(verdicts, scores, judges))
 
     def captions(self) -> list[dict[str, Any]]:
         """Return the caption of each figure in the index; empty if no figure has one.
 
         `picture` names the file of the figure: `file(row["picture"])`.
         """
-        text = self.file("captions.jsonl")
-        return [json.loads(line) for line in (text or b"").decode().split("\n") if line.strip()]
+        return self._json_lines("captions.jsonl")
 
     def file(self, name: str) -> bytes | None:
-        """Return the content of a file of the run; None if it does not exist."""
+        """Return the content of a file of the run; None if it does not exist.
+
+        Raises DamagedRunError where it is not as it was written.
+        """
         path = (self.path / name).resolve()
-        inside = path.is_relative_to(self.path.resolve())
-        return path.read_bytes() if inside and path.is_file() else None
+        if not path.is_relative_to(self.path.resolve()):
+            return None
+        sums = self._sums()
+        if not sums:
+            return content_of(path)
+        if name not in sums:
+            return None
+        waiting = beside(path)
+        for place in (path, waiting, path):  # another process may put it in its place meanwhile
+            content = content_of(place)
+            if content is not None and sha256(content) == sums[name]:
+                return content
+        if name in OF_EVALUATION and not path.exists():
+            return None  # a user who deletes it wants another evaluation
+        if self._sums() != sums:
+            return self.file(name)  # another process has just written it
+        raise self._damaged(name, f"is damaged: it does not have the SHA-256 in {SUMS}")
 
     def write_text(self, name: str, text: str) -> None:
         """Write a text file beside the tables."""
-        write_whole(self.path / name, text.encode("utf-8", "replace"))
+        self.write({name: text.encode("utf-8", "replace")})
+
+    def write(self, files: Mapping[str, bytes], whole: bool = False) -> None:
+        """Write files as one change: after a crash the run has all of them, or none.
+
+        Args:
+            files: Name -> content.
+            whole: Whether they are all that the run has from now on.
+        """
+        self.settle()
+        before = {} if whole else self._sums() or self._sums_of_files()
+        sums = before | {name: sha256(content) for name, content in files.items()}
+        for name, content in files.items():
+            write_whole(beside(self.path / name), content)
+        # `run.json` is the last line, so that a file that was cut off is recognised.
+        names = sorted(sums, key=lambda name: (name == "run.json", name))
+        text = "".join(f"{sums[name]}  {name}\n" for name in names)
+        write_whole(self.path / SUMS, text.encode())
+        self.settle()
+
+    def settle(self) -> None:
+        """Complete the change that `SUMS` describes, which a crash may have interrupted."""
+        try:
+            sums = self._sums()
+        except DamagedRunError:
+            return
+        for name, wanted in sums.items():
+            waiting = beside(self.path / name)
+            content = content_of(waiting)
+            if content is not None and sha256(content) == wanted:
+                waiting.replace(self.path / name)
+        for name in OPTIONAL if sums else ():
+            if name not in sums:
+                (self.path / name).unlink(missing_ok=True)
+
+    def damage(self) -> RunError | None:
+        """Return why this run cannot be used; None if all its files are as they were written.
+
+        Files without a hash are read instead, those of an evaluation last.
+        """
+        try:
+            self.facts()
+            for name in sorted(sums := self._sums(), key=OF_EVALUATION.__contains__):
+                self.file(name)
+            if not sums:
+                self._json_lines("questions.jsonl")
+                readers = (self.responses, self.captions, self.verdicts, self.scores, self.judges)
+                for read in (*readers, self.evaluations):
+                    read()
+        except RunError as error:
+            return error
+        return None
+
+    def forget_evaluation(self) -> None:
+        """Remove the labels and scores of all judges; a copy of the run is set aside."""
+        with self.locked():
+            self.set_aside()
+            sums = self._sums() or self._sums_of_files()
+            kept = {name: self.file(name) for name in sums if name not in OF_EVALUATION}
+            self.write({name: text for name, text in kept.items() if text is not None}, whole=True)
+
+    def _sums(self) -> dict[str, str]:
+        """Return file name -> SHA-256; empty for a folder that was written before `SUMS`."""
+        content = content_of(self.path / SUMS)
+        if content is None:
+            return {}
+        lines = content.decode("utf-8", "replace").removesuffix("\n").split("\n")
+        found = [line and SUM.fullmatch(line) for line in lines]
+        sums = {match[2]: match[1] for match in found if match}
+        if not all(found) or (self.finished and "run.json" not in sums):
+            raise self._damaged(SUMS, "is damaged")
+        return sums
+
+    def _sums_of_files(self) -> dict[str, str]:
+        """Return file name -> SHA-256 of the files as they are."""
+        files = {path.relative_to(self.path).as_posix(): path for path in self.path.rglob("*")}
+        return {
+            name: sha256(path.read_bytes())
+            for name, path in files.items()
+            if path.is_file() and re.fullmatch(FILE_NAME, name)
+        }
+
+    def _rows(self, table: str, schema: Any) -> list[dict[str, Any]]:
+        """Return the rows of a table; empty if the file does not exist."""
+        name = f"{table}.parquet"
+        content = self.file(name)
+        try:
+            return [] if content is None else read_rows(content, schema, self.path / name)
+        except ValueError as error:
+            raise self._damaged(name, f"cannot be read ({error})") from None
+
+    def _json_lines(self, name: str) -> list[dict[str, Any]]:
+        """Return the JSON object of each line of a file; empty if the file does not exist."""
+        lines = (self.file(name) or b"").split(b"\n")
+        try:
+            return [json.loads(line) for line in lines if line.strip()]
+        except ValueError as error:
+            raise self._damaged(name, f"has a line that is not JSON ({error})") from None
+
+    def _damaged(self, name: str, fault: str) -> DamagedRunError:
+        """Return an error that names the file, and the command that replaces it."""
+        of_evaluation = name in OF_EVALUATION
+        remedy = "evaluate the run again with again=true"
+        if not of_evaluation:
+            try:  # if this is the damaged file, it is still the best source there is
+                words = json.loads(content_of(self.path / "run.json") or b"")["overrides"]
+                command = shlex.join(["python", "-m", "harness.collect", *words])
+            except (ValueError, KeyError, TypeError):
+                command = "the same command as before, with"
+            remedy = f"collect the run again: {command} again=true"
+        line = " ".join(f"{self.path / name} {fault}; {remedy}".split())
+        return DamagedRunError(line, of_evaluation)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -173,16 +324,57 @@ class Run:
         locks = self.path.parent / ".locks"
         locks.mkdir(parents=True, exist_ok=True)
         with FileLock(locks / f"{self.name}.lock"):
+            self.settle()
             yield
 
     def set_aside(self) -> "Run":
-        """Move a run to the next free `.old/<name>-<n>`, and return it."""
+        """Copy a run to the next free `.old/<name>-<n>`, and return the copy."""
         old = self.path.parent / ".old"
-        old.mkdir(exist_ok=True)
         names = (old / f"{self.name}-{number}" for number in count(1))
-        moved = next(path for path in names if not path.exists())
-        self.path.rename(moved)
-        return Run(moved)
+        copy = next(path for path in names if not path.exists())
+        shutil.copytree(self.path, beside(copy), dirs_exist_ok=True)
+        beside(copy).rename(copy)
+        return Run(copy)
+
+
+def sha256(content: bytes) -> str:
+    """Return the SHA-256 of a file's content."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def content_of(path: Path) -> bytes | None:
+    """Return the content of a file; None if there is no such file."""
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+
+
+def beside(path: Path) -> Path:
+    """Return where a file waits until the change it belongs to is complete."""
+    return path.with_name(f".{path.name}.new")
+
+
+def facts_text(facts: Mapping[str, Any]) -> bytes:
+    """Return the content of `run.json`."""
+    content = {"version_of_files": VERSION, **facts}
+    return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False).encode()
+
+
+def responses_table(responses: Sequence[Response]) -> bytes:
+    """Return the content of `responses.parquet`."""
+    return rows_table(RESPONSES, [response_row(response) for response in responses])
+
+
+def evaluation_tables(
+    verdicts: Sequence[Verdict], scores: Sequence[Score], judges: Mapping[str, Any]
+) -> dict[str, bytes]:
+    """Return file name -> content of the tables of labels and scores."""
+    metadata = {"judges": json.dumps(judges, ensure_ascii=False)}
+    return {
+        "verdicts.parquet": records_table(VERDICTS, verdicts, metadata),
+        "scores.parquet": records_table(SCORES, scores, metadata),
+    }
 
 
 def finished_runs(folder: Path) -> list[Run]:

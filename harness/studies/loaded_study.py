@@ -16,8 +16,9 @@ from harness.judge import custom_layers
 from harness.metrics import METRICS, is_refusal
 from harness.questions import read_testset, select
 from harness.records import LOST, Layer, Question, Response, Score, Verdict
-from harness.store import Run, chosen_runs
+from harness.store import Run
 from harness.studies.graders import human_grades
+from harness.studies.sound_runs import SoundRuns, sound_runs
 from harness.systems import Provenance
 from harness.text import natural
 
@@ -58,6 +59,7 @@ class LoadedStudy:
     runs: Sequence[Run]
     rows: RunRows
     analysis: "Analysis"
+    chosen: SoundRuns
 
 
 def load_study(settings: Report, how: Composition) -> LoadedStudy:
@@ -65,14 +67,15 @@ def load_study(settings: Report, how: Composition) -> LoadedStudy:
     from harness.analysis import analyse, judged_by_several
 
     judge = settings.judge.label
-    runs = comparable(chosen_runs(study_path(settings), settings.runs))
+    chosen = sound_runs(study_path(settings), settings.runs, how.study_words)
+    runs = comparable(chosen.runs)
     for run in runs:
         check_evaluated(run, judge, how)
     rows = read_rows(runs, settings)
     tables = study_tables(runs, rows, settings)
     options = read_options(settings, runs, tables[judge])
     analysis = judged_by_several(analyse(tables[judge], options), tables, options)
-    return LoadedStudy(judge, runs, rows, analysis)
+    return LoadedStudy(judge, runs, rows, analysis, chosen)
 
 
 def read_options(settings: Report, runs: Sequence[Run], table: "StudyTable") -> "Options":

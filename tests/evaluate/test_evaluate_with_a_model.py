@@ -162,6 +162,7 @@ def test_scores_of_an_older_schema_are_left_alone(evaluate: Evaluate, root: Path
     file = root / "written" / "text_k4" / "scores.parquet"
     assert (pq.read_schema(file).metadata or {})[b"harness"] == str(VERSION).encode()
     pq.write_table(pa.table({"question_id": ["q1"], "score": [0.5]}), file)
+    file.with_name("SHA256SUMS").unlink()
     before = file.read_bytes()
 
     done = evaluate("limit=1")

@@ -34,7 +34,7 @@ def test_what_counts_against_a_judge(status: Status) -> None:
     """Lost labels count against a judge; a spent budget and NA that it found do not."""
     of_the_judge = {
         Status.CONTEXT_OVERFLOW, Status.JUDGE_UNPARSABLE, Status.JUDGE_INCOMPLETE,
-        Status.JUDGE_ECHO, Status.JUDGE_FAILED,
+        Status.JUDGE_ECHO, Status.JUDGE_FAILED, Status.ZERO_VECTOR,
     }  # fmt: skip
     with pytest.raises(EndpointError) if status in of_the_judge else nullcontext():
         check_unread(done(scored("q1", status)), 0.2)

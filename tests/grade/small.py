@@ -109,6 +109,5 @@ def add_caption(run: Run, caption: str) -> None:
         "text": caption,
         "picture": "figures/abab.png",
     }
-    (run.path / "figures").mkdir()
-    (run.path / "figures" / "abab.png").write_bytes(PNG)
+    run.write({"figures/abab.png": PNG})
     run.write_text("captions.jsonl", json.dumps(row, ensure_ascii=False) + "\n")

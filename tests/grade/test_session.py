@@ -62,8 +62,9 @@ def test_captions_and_their_pictures(small: Small) -> None:
 
 def test_a_picture_is_never_outside_its_run(small: Small) -> None:
     """A captions.jsonl from elsewhere cannot make the page show another file."""
-    file = small.runs[1].path / "captions.jsonl"
-    file.write_text(file.read_text().replace("figures/abab.png", "../../../../secret.png"))
+    text = (small.runs[1].file("captions.jsonl") or b"").decode()
+    other = text.replace("figures/abab.png", "../../../../secret.png")
+    small.runs[1].write_text("captions.jsonl", other)
 
     (caption,) = captions_of(small.runs).values()
 

@@ -69,9 +69,7 @@ def test_pictures_stand_beside_what_was_said_of_them(article: Article, command: 
     run = article.run("ctx_k9")
     out = io.BytesIO()
     Image.new("RGBA", (2_000, 500), (255, 0, 0, 128)).save(out, "PNG")
-    figure = article.folder / "figure.png"
-    figure.write_bytes(out.getvalue())
-    run.copy_in(figure, "figures/a.png")
+    run.write({"figures/a.png": out.getvalue()})
     row = {"figure": "d#2.f1", "document": "d", "page": 2, "image_sha256": "a", "captioner": "ocr",
            "text": "a red <field>", "picture": "figures/a.png"}  # fmt: skip
     run.write_text("captions.jsonl", json.dumps(row) + "\n")

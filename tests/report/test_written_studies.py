@@ -126,8 +126,7 @@ def test_a_saturated_index_and_a_caption_that_misreads(written: WrittenStudy) ->
     row = {"figure": c5.id, "document": "map", "page": 1, "image_sha256": "ab" * 32,
            "captioner": "ocr", "text": misread, "picture": "figures/map.png"}  # fmt: skip
     run.write_text("captions.jsonl", json.dumps(row) + "\n")
-    (run.path / "figures").mkdir()
-    (run.path / "figures/map.png").write_bytes(PNG)
+    run.write({"figures/map.png": PNG})
     written.report()
 
     text = written.file("report.md")

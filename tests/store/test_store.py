@@ -1,6 +1,8 @@
 """A run folder: rows come back as they were written, and other versions are refused."""
 
+import hashlib
 import json
+import random
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from harness.errors import RunError
+from harness.errors import DamagedRunError, RunError
 from harness.records import Passage, Question, Response, Score, Verdict
 from harness.store import Run, finished_runs
 from tests.written import article
@@ -72,7 +74,7 @@ def test_na_is_null_never_nan(tmp_path: Path) -> None:
 
 
 def test_evaluations_are_logged_with_the_answers(tmp_path: Path) -> None:
-    """A line an evaluation, in any writing; answers that may change take theirs along."""
+    """A line an evaluation, in any writing; new answers take theirs along."""
     run = Run(tmp_path)
     assert run.evaluations() == []
 
@@ -80,7 +82,7 @@ def test_evaluations_are_logged_with_the_answers(tmp_path: Path) -> None:
         run.log_evaluation({"judge": judge})
 
     assert run.evaluations() == [{"judge": "overlap"}, {"judge": "燈\u2028塔"}]
-    run.reopen()
+    run.replace({}, [RESPONSE], {})
     assert run.evaluations() == []
 
 
@@ -98,30 +100,45 @@ def test_a_folder_without_run_json_is_no_run(tmp_path: Path) -> None:
     assert run.facts()["name"] == "ctx_k9"
 
 
-def test_reopening_forgets_scores(tmp_path: Path) -> None:
-    """When answers may change, what was said of them goes first."""
+def test_a_whole_new_run_has_nothing_of_the_old(tmp_path: Path) -> None:
+    """Labels, scores and captions of earlier answers are no part of it."""
     run = Run(tmp_path)
     run.write_evaluation([verdict()], [score()], {"overlap": {}})
+    run.write_text("captions.jsonl", "{}\n")
     run.finish({})
 
-    run.reopen()
+    run.replace({"counts": 1}, [RESPONSE], {"questions.jsonl": b""})
 
-    assert not run.finished
-    assert run.scores() == []
-    assert run.verdicts() == []
+    assert run.facts()["counts"] == 1
+    assert (run.scores(), run.verdicts(), run.captions()) == ([], [], [])
+    files = {file.name for file in tmp_path.iterdir()}
+    assert files == {"SHA256SUMS", "questions.jsonl", "responses.parquet", "run.json"}
 
 
-def test_a_run_set_aside_is_kept_but_not_listed(tmp_path: Path) -> None:
-    """`again=true` moves the old run to a free name beside the new one."""
-    names = []
-    for _ in range(2):
-        run = Run(tmp_path / "ctx_k9")
-        run.write_responses([RESPONSE])
-        run.finish({})
-        names.append(run.set_aside().name)
+def test_unchanged_answers_keep_labels_and_scores(tmp_path: Path) -> None:
+    """Of all judges, with their settings and the log; those of other answers are dropped."""
+    run = Run(tmp_path)
+    labels = [verdict(judge, question) for judge in ("a", "b") for question in ("q1", "q2")]
+    scores = [replace(score(judge), question_id=q) for judge in ("a", "b") for q in ("q1", "q2")]
+    run.write_evaluation(labels, scores, {"a": {"seed": 1}, "b": {}})
+    run.log_evaluation({"judge": "a"})
 
-    assert names == ["ctx_k9-1", "ctx_k9-2"]
-    assert finished_runs(tmp_path) == []
+    run.replace({}, [RESPONSE], {}, unchanged={("q1", 0)})
+
+    assert run.verdicts() == [labels[0], labels[2]]
+    assert run.scores() == [scores[0], scores[2]]
+    assert (run.judges(), run.evaluations()) == ({"a": {"seed": 1}, "b": {}}, [{"judge": "a"}])
+
+
+def test_a_run_set_aside_is_a_copy_that_is_not_listed(tmp_path: Path) -> None:
+    """`again=true` copies the old run to a free name; it stays in place until the new one."""
+    run = Run(tmp_path / "ctx_k9")
+    run.write_responses([RESPONSE])
+    run.finish({})
+
+    assert [run.set_aside().name for _ in range(2)] == ["ctx_k9-1", "ctx_k9-2"]
+    assert finished_runs(tmp_path) == [run]
+    assert run.responses() == [RESPONSE]
 
 
 def test_files_of_another_version_are_refused_and_left(tmp_path: Path) -> None:
@@ -215,3 +232,135 @@ def test_half_a_character_costs_one_row_its_own_text(
     assert found[:4] + found[5:] == rows[:4] + rows[5:]
     [record] = caplog.records
     assert "q5" in record.getMessage()
+
+
+def evaluated(folder: Path) -> Run:
+    """Return a finished run with labels, scores, a log and a caption."""
+    run = Run(folder)
+    run.replace(
+        {"overrides": ["study=mine", "variant=ctx_k9"]},
+        [RESPONSE],
+        {"questions.jsonl": b'{"id": "q1"}\n', "captions.jsonl": b'{"figure": "d#1.f1"}\n'},
+    )
+    run.write_evaluation([verdict()], [score()], {"overlap": {"rules": 1}})
+    run.log_evaluation({"judge": "overlap"})
+    return run
+
+
+def content(run: Run) -> list[object]:
+    """Return all that is read of a run."""
+    rows = (run.responses(), run.verdicts(), run.scores(), run.captions(), run.evaluations())
+    return [run.facts(), run.judges(), run.file("questions.jsonl"), *rows]
+
+
+@pytest.mark.parametrize("at", range(3))
+def test_a_change_that_was_interrupted_is_whole_or_absent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    """Labels and scores are of one evaluation, wherever between their files a crash comes.
+
+    The files of the change are written first (0, 1), then the list of hashes (2): until then the
+    old evaluation counts.
+    """
+    from harness.store import run as module
+
+    run = evaluated(tmp_path)
+    labels, scores = [verdict(check="claims_response")], [score(value=0.5)]
+    write_whole, written = module.write_whole, []
+
+    def crash(path: Path, text: bytes) -> None:
+        written.append(path)
+        if len(written) > at:
+            raise KeyboardInterrupt
+        write_whole(path, text)
+
+    monkeypatch.setattr(module, "write_whole", crash)
+    with pytest.raises(KeyboardInterrupt):
+        run.write_evaluation(labels, scores, {})
+    assert (run.verdicts(), run.scores()) == ([verdict()], [score()])
+
+
+def test_a_change_is_complete_once_its_hashes_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A crash before the files are in their places is completed by whoever writes next."""
+    run = evaluated(tmp_path)
+    labels, scores = [verdict(check="claims_response")], [score(value=0.5)]
+
+    with monkeypatch.context() as context:
+        context.setattr(Run, "settle", lambda _: None)
+        run.write_evaluation(labels, scores, {})
+
+    assert (run.verdicts(), run.scores()) == (labels, scores)
+    with run.locked():
+        pass
+    assert (run.verdicts(), run.scores()) == (labels, scores)
+    assert not list(tmp_path.glob(".*.new"))
+
+
+def test_every_flipped_bit_is_named_or_harmless(tmp_path: Path) -> None:
+    """One bit in any file of a run, its hashes included: an error names it, or all reads alike."""
+    run = evaluated(tmp_path / "ctx_k9")
+    before, turns = content(run), random.Random(11)
+    for file in sorted(path for path in run.path.rglob("*") if path.is_file()):
+        whole = file.read_bytes()
+        for at in sorted(turns.sample(range(len(whole) * 8), 40)):
+            broken = bytearray(whole)
+            broken[at // 8] ^= 1 << at % 8
+            file.write_bytes(broken)
+            error = run.damage()
+            if error is None:
+                assert content(run) == before
+            else:
+                assert str(run.path) in str(error)
+                assert "\n" not in str(error)
+                assert "again=true" in str(error)
+        file.write_bytes(whole)
+
+
+@pytest.mark.parametrize("name", ["captions.jsonl", "questions.jsonl", "evaluations.jsonl"])
+def test_half_a_line_is_named(tmp_path: Path, name: str) -> None:
+    """A file that was cut off is an error, with and without recorded hashes."""
+    run = evaluated(tmp_path / "ctx_k9")
+    (run.path / name).write_bytes((run.path / name).read_bytes()[:-6])
+
+    assert f"{name} is damaged" in str(run.damage())
+    (run.path / "SHA256SUMS").unlink()
+    assert f"{name} has a line that is not JSON" in str(run.damage())
+
+
+def test_a_damaged_answer_is_collected_again(tmp_path: Path) -> None:
+    """The error gives the command that made the run, with `again=true`."""
+    run = evaluated(tmp_path / "ctx_k9")
+    run.table("responses").write_bytes(b"PAR1")
+
+    with pytest.raises(DamagedRunError, match=r"responses.parquet is damaged") as raised:
+        run.responses()
+
+    command = "python -m harness.collect study=mine variant=ctx_k9 again=true"
+    assert str(raised.value).endswith(command)
+
+
+def test_a_run_without_hashes_opens_as_before(tmp_path: Path) -> None:
+    """Folders of an earlier version are read, and get their hashes with the next change."""
+    run = evaluated(tmp_path / "ctx_k9")
+    before = content(run)
+    (run.path / "SHA256SUMS").unlink()
+
+    assert run.damage() is None
+    assert content(run) == before
+    run.log_evaluation({"judge": "other"})
+    run.table("responses").write_bytes(b"PAR1")
+    assert "responses.parquet is damaged" in str(run.damage())
+
+
+def test_sha256sum_reads_the_hashes(tmp_path: Path) -> None:
+    """`sha256sum -c SHA256SUMS` checks a run without this program."""
+    run = evaluated(tmp_path)
+    lines = (tmp_path / "SHA256SUMS").read_text().splitlines()
+
+    for line in lines:
+        digest, name = line.split("  ")
+        assert hashlib.sha256((run.path / name).read_bytes()).hexdigest() == digest
+    assert lines[-1].endswith("run.json")
+    assert len(lines) == 7
