@@ -4,7 +4,7 @@ Every comparison starts from `fold`: one width (NFKC) and one case. What else ma
 on what is compared:
 
 - a quote and a passage: `covers` (half of the quote's `ngrams`; a short quote as a whole)
-- a number and a text: `holds_number`; two spellings of a number: `shortest_number`
+- a number and a text: `holds_number`; two spellings of a `NUMBER`: `shortest_number`
 - two claims: `claim_key` (blanks and the final stop may differ)
 - two names typed by a person: `fold_name`; a document and its file: `document_name`
 - an answer and a reference: `harness.metrics.answer_match`, which adds numerals and word endings
@@ -16,6 +16,7 @@ its purpose. Nothing here does I/O.
 
 import re
 import unicodedata
+from decimal import Decimal
 from itertools import pairwise, zip_longest
 from numbers import Real
 
@@ -190,19 +191,64 @@ def holds_number(text: str, number: str) -> bool:
     return any(map(whole.search, (fold(text), compact(text))))
 
 
+# A point belongs to a number only where one follows alone: 3.1.2 is three numbers, not 3.1.
+_POINT = r"\.[0-9]+(?!\.?[0-9])"
+_COMMA = r",[0-9]+(?![.,]?[0-9])"
+_FIRST = "(?<![0-9][.,])[1-9][0-9]{0,2}"
+_INDIAN = "(?<![0-9][.,])[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}"
+_THOUSANDS = f"(?:{_FIRST}(?:,[0-9]{{3}})+|{_INDIAN})(?![0-9])"
+_QUOTED = f"{_FIRST}(?:['’][0-9]{{3}})+(?![0-9])"
+# In "2019 300 400" and "12 345 67", and after H3, blanks separate numbers.
+_SPACED = f"(?<![0-9a-z])(?<![0-9] ){_FIRST}(?: [0-9]{{3}})+(?! ?[0-9])"
+_POINTED = rf"{_FIRST}(?:(?:\.[0-9]{{3}})+(?={_COMMA})|(?:\.[0-9]{{3}}){{2,}}(?![.,]?[0-9]))"
+# Three digits after a comma are thousands, except after a zero or another separator.
+_COMMA_ALONE = (
+    f"(?:0{_COMMA}|[0-9]+,[0-9]{{1,2}}(?![.,]?[0-9])|[0-9]{{1,3}},[0-9]{{4,}}(?![.,]?[0-9]))"
+)
+# A hyphen or en dash is a minus only where no range or name can end before it: not in 27–30,
+# 1月-3月, covid-19. After a range's en dash it is one: -5–-3.
+_MINUS = r"(?:(?<![0-9a-z)\]%])(?<![0-9][^–])[-–])?"
+_TIMES_TEN = r" ?(?:[x×*·]|\\times) ?10\^"
+_EXPONENT = rf"(?:e[-+–]?[0-9]{{1,3}}(?![0-9a-z])|{_TIMES_TEN}\{{?[-+–]?[0-9]{{1,3}}(?![0-9])\}}?)?"
+
+NUMBER = (
+    rf"{_MINUS}(?:(?:(?:{_POINTED}|{_QUOTED}|{_SPACED}){_COMMA}|(?<![0-9],){_COMMA_ALONE}"
+    rf"|(?<![0-9]\.)(?:{_THOUSANDS}|{_QUOTED}|{_SPACED}|[0-9]+){_POINT}"
+    rf"|{_THOUSANDS}|{_QUOTED}|{_SPACED}|{_POINTED}|[0-9]+){_EXPONENT}"
+    r"|(?<![\w.])\.[0-9]+(?!\.?[0-9]))"
+)
+"""A number in a folded text, as people write it; its value: `shortest_number`.
+
+Thousands: 1,234,567; 1,25,000; 1 234 567; 1'234'567; 1.234.567. Decimals: 2.5; 2,5; 0,125. One
+group after a comma is thousands (1,234), after a point decimals (1.234). Exponents: 1e6;
+2.5 × 10^6. The minus may be a hyphen or an en dash.
+"""
+
+
 def shortest_number(number: str) -> str:
-    """Return the shortest spelling of a number: equal numbers are equal texts.
+    """Return the shortest spelling of a `NUMBER`: equal numbers are equal texts.
 
     Thousands separators, zeros that change nothing, and the minus of a zero are left out.
 
     >>> [shortest_number(n) for n in ("1,234.50", "007", "2.0", ".5", "-1.50", "-0")]
     ['1234.5', '7', '2', '0.5', '-1.5', '0']
+    >>> [shortest_number(n) for n in ("2,50", "1,25,000", "1 234,5", "1.234.567", "1.5e-3")]
+    ['2.5', '125000', '1234.5', '1234567', '0.0015']
     """
-    minus, digits = number.startswith("-"), number.lstrip("-").replace(",", "")
+    mantissa, _, exponent = re.sub(_TIMES_TEN, "e", number).partition("e")
+    digits = re.sub(r"[-–'’ ]", "", mantissa)
+    _, point, after_point = digits.partition(".")
+    if "," in after_point or "." in after_point:
+        digits = digits.replace(".", "")
+    elif point or re.fullmatch(_THOUSANDS, digits):
+        digits = digits.replace(",", "")
+    digits = digits.replace(",", ".")
+    if exponent:
+        digits = f"{Decimal(digits).scaleb(int(exponent.strip('{}').replace('–', '-'))):f}"
     whole, _, decimals = digits.partition(".")
     decimals = decimals.rstrip("0")
     value = (whole.lstrip("0") or "0") + (f".{decimals}" if decimals else "")
-    return f"-{value}" if minus and value != "0" else value
+    return f"-{value}" if number[0] in "-–" and value != "0" else value
 
 
 # Order.

@@ -43,9 +43,10 @@ UNUSUAL = (
 
 
 def strings(value: object) -> Iterator[str]:
-    """Yield every text of a JSON value."""
+    """Yield every text of a JSON value, except hashes."""
     if isinstance(value, str):
-        yield value
+        if not re.fullmatch("[0-9a-f]{64}", value):
+            yield value
     elif isinstance(value, dict):
         yield from strings(list(value.values()))
     elif isinstance(value, list):
@@ -183,13 +184,29 @@ def answers_by_value(number: str) -> str:
     return f"-{value}" if minus and value != "0" else value
 
 
+_WHOLE = r"(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9]+)"
+_POINT_FIRST = r"(?<![\w.])\.[0-9]+(?!\.?[0-9])"
+_MINUS = r"(?:(?<![0-9a-z)\]%])(?<![0-9].)-)?"
+ANSWERS_NUMBER = rf"{_MINUS}(?:(?<![0-9]\.){_WHOLE}\.[0-9]+(?!\.?[0-9])|{_WHOLE}|{_POINT_FIRST})"
+
+
+def answers_character(character: str) -> str:
+    if unicodedata.category(character) == "Cf" or character in "\u2009\u202f":
+        return ""
+    if character.isdecimal():
+        return str(unicodedata.decimal(character))
+    numeric = unicodedata.numeric(character, None) is not None
+    return f" {character} " if numeric and nfkc(character) != character else character
+
+
 def answers_normalised(value: str) -> str:
-    parted = re.sub("，(?![０-９]{3})", "， ", value)
-    plain = nfkc("".join(map(answer_match._character, parted))).casefold()
+    """The former rule, except that an en dash before a number is a minus, as it is today."""
+    parted = re.sub("，(?![０-９]{3})", "， ", value).replace("–", "-")
+    plain = nfkc("".join(map(answers_character, parted))).casefold()
     plain = CITATION_OF_ANSWERS.sub(" ", nfkc(plain).translate(answer_match.TWO_WAYS))
     plain = answer_match.to_digits(plain, False)
     token = (
-        rf"(?s)(?P<number>{answer_match._NUMBER})|[{UNSPACED}]"
+        rf"(?s)(?P<number>{ANSWERS_NUMBER})|[{UNSPACED}]"
         rf"|(?P<word>[^\W\d_{UNSPACED}]+)|[%‰°$€£¥+#]"
     )
     if not any(character.isalnum() for character in plain):

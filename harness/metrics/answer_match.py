@@ -1,13 +1,13 @@
 """Does a response hold an accepted answer, however it is spelt.
 
 Evened out before comparing: compatibility forms and width (NFKC), case, spaces and
-punctuation, thousands separators, numbers by value (18.0 is 18), Chinese numerals that count
-(`to_digits`), and a few characters that are written in two ways (`TWO_WAYS`). Citation marks, [3]
-or [1, 2], are no part of an answer. Not evened out: Traditional and Simplified as a whole, 民國
-and Western years, 萬 and million, percent and %.
+punctuation, numbers by value (`harness.text.NUMBER`: 18.0 is 18; 2,5 is 2.5), Chinese numerals
+that count (`to_digits`), and a few characters that are written in two ways (`TWO_WAYS`). Citation
+marks, [3] or [1, 2], are no part of an answer. Not evened out: Traditional and Simplified as a
+whole, 民國 and Western years, 萬 and million, minus and -, percent and %.
 
 Words are whole words, but the last may carry an English ending (`ENDINGS`). A number is never
-part of another, nor of a name: 3 is not in 13, 3.5, -3 or H3.
+part of another, nor of a name or date: 3 is not in 13, 3.5, -3, H3, B-3 or 1931-05-03.
 """
 
 import re
@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from harness.text import CHARACTER_TOKENS, CITATION, fold, shortest_number
+from harness.text import CHARACTER_TOKENS, CITATION, NUMBER, fold, shortest_number
 
 DIGITS = {"〇": 0, "○": 0, "零": 0} | {c: n for n, c in enumerate("一二三四五六七八九", 1)}
 DIGITS |= {"兩": 2, "两": 2}
@@ -110,14 +110,15 @@ TWO_WAYS = str.maketrans(
 ENDINGS = frozenset(("s", "es", "d", "ed", "ing"))
 """What may follow an accepted word of three letters or more: case finds cases."""
 
-# A point belongs to a number only where one follows alone: 3.1.2 is three numbers, not 3.1.
-_WHOLE = r"(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9]+)"
-_POINT_FIRST = r"(?<![\w.])\.[0-9]+(?!\.?[0-9])"
-# A hyphen is a minus only where no range or name can end before it: not in 1月-3月, covid-19.
-_MINUS = r"(?:(?<![0-9a-z)\]%])(?<![0-9].)-)?"
-_NUMBER = rf"{_MINUS}(?:(?<![0-9]\.){_WHOLE}\.[0-9]+(?!\.?[0-9])|{_WHOLE}|{_POINT_FIRST})"
 _WORD = rf"[^\W\d_{CHARACTER_TOKENS}]+"
-_TOKEN = rf"(?s)(?P<number>{_NUMBER})|[{CHARACTER_TOKENS}]|(?P<word>{_WORD})|[%‰°$€£¥+#]"
+_TOKEN = rf"(?s)(?P<number>{NUMBER})|[{CHARACTER_TOKENS}]|(?P<word>{_WORD})|[%‰°$€£¥+#]"
+
+_SUPERSCRIPT = re.compile("[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
+# A letter, or a few capitals, and a hyphen begin a name, not a negative number: B-27, ISO-9001.
+_NAME_BEFORE = re.compile(
+    rf"(?<![^\W_{CHARACTER_TOKENS}])(?<![0-9]-)([A-Za-zＡ-Ｚａ-ｚ]|[A-ZＡ-Ｚ]{{2,4}})[-_‐‑–－](?=\d)"
+)
+_DATE = re.compile(r"(?<![0-9])[0-9]{4}-(?=([0-9]{2})-([0-9]{2})(?![0-9]))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,8 @@ class Tokens:
     """Words, single characters of unspaced scripts, numbers in their shortest form."""
 
     glued: frozenset[int]
-    """Places of numbers that end a name (H3, Q4): no match may begin there."""
+    """Places of numbers that end a name (H3, B-27) or are the month or day of a date (1931-05-02):
+    no match may begin there."""
 
 
 def normalise(text: str) -> str:
@@ -174,9 +176,10 @@ def tokens(text: str, every_numeral: bool = False) -> Tokens:
     words: list[str] = []
     glued = set()
     word_end = -1
+    parts = {date.start(part) for date in _DATE.finditer(plain) for part in (1, 2)}
     for found in re.finditer(_TOKEN, plain):
         if found["number"]:
-            if found.start() == word_end:
+            if found.start() == word_end or found.start() in parts:
                 glued.add(len(words))
             words.append(shortest_number(found["number"]))
         else:
@@ -209,17 +212,19 @@ def _plain(text: str) -> str:
     """Return the text in one width and case, without what cannot be seen."""
     # A full-width comma parts thousands only between full-width digits: 第３，100 人.
     parted = re.sub("，(?![０-９]{3})", "， ", text)
-    plain = fold("".join(map(_character, parted)))
+    # 10² must not become 102.
+    raised = _SUPERSCRIPT.sub(lambda power: f"^{fold(power[0])} ", parted)
+    plain = fold("".join(map(_character, _NAME_BEFORE.sub(r"\1", raised))))
     return CITATION.sub(" ", unicodedata.normalize("NFKC", plain).translate(TWO_WAYS))
 
 
 def _character(character: str) -> str:
     """Return the character, changed so that NFKC joins no other character to a number."""
-    if unicodedata.category(character) == "Cf" or character in "\u2009\u202f":
-        return ""  # thin spaces part thousands
+    if unicodedata.category(character) == "Cf":
+        return ""
     if character.isdecimal():
         return str(unicodedata.decimal(character))
-    # 10² must not become 102, nor 5½ 51/2.
+    # 5½ must not become 51/2.
     numeric = unicodedata.numeric(character, None) is not None
     if numeric and unicodedata.normalize("NFKC", character) != character:
         return f" {character} "

@@ -107,6 +107,133 @@ def test_another_answer(spelling: str, text: str) -> None:
     assert not held(spelling, text)
 
 
+NUMBERS: list[tuple[str, str, bool]] = [
+    # Decimal commas.
+    ("5", "2,5 %", False),
+    ("2", "2,5 %", False),
+    ("2.5 %", "2,5 %", True),
+    ("2,5", "It is 2.50 m wide.", True),
+    ("25", "2,5", False),
+    ("0.125", "0,125 g", True),
+    ("125", "0,125 g", False),
+    ("3.1416", "π = 3,1416", True),
+    ("1416", "π = 3,1416", False),
+    ("1234.5", "1234,5 m", True),
+    ("27.5", "塔高27,5公尺", True),
+    ("5", "塔高27,5公尺", False),
+    # A comma between three digits parts thousands; several commas part a list.
+    ("1234", "1,234 people", True),
+    ("1.234", "1,234 people", False),
+    ("3", "chapters 1,2,3", True),
+    ("2", "chapters 1, 2 and 3", True),
+    ("2020", "in 2019,2020", True),
+    ("5", "３，５ 人", True),
+    ("1234567.89", "1,234,567.89", True),
+    # Points that part thousands.
+    ("1234567", "1.234.567 Einwohner", True),
+    ("234", "1.234.567 Einwohner", False),
+    ("1234.56", "1.234,56 €", True),
+    ("1.234", "1.234 km", True),
+    ("1234", "1.234 km", False),
+    ("3.2.1", "3.2.1", True),
+    # Indian grouping.
+    ("25000", "₹1,25,000", False),
+    ("125000", "₹1,25,000", True),
+    ("1,25,000", "125000 rupees", True),
+    ("1234567.8", "12,34,567.80", True),
+    ("34", "12,34,567", False),
+    # Blanks of any width.
+    ("345", "12\u00a0345 inhabitants", False),
+    ("12345", "12\u00a0345 inhabitants", True),
+    ("12345", "12\u202f345", True),
+    ("12345", "12\u2009345", True),
+    ("12345", "12\u2007345人", True),
+    ("5", "5 000 000", False),
+    ("5,000,000", "5 000 000", True),
+    ("1234.5", "1 234,5", True),
+    ("1234.5", "1 234.5", True),
+    ("12345", "約１２　３４５人", True),
+    ("300", "in 2020 300 people", True),
+    ("67", "12 345 67", True),
+    ("300", "In Q3 300 were sold.", True),
+    ("27", "27 m", True),
+    # Apostrophes.
+    ("234", "CHF 1'234", False),
+    ("1234", "CHF 1'234", True),
+    ("1234567.5", "1’234’567.50", True),
+    ("234", "1＇234", False),
+    # Exponents.
+    ("1", "1e6", False),
+    ("1000000", "1e6", True),
+    ("1,000,000", "1E+6 people", True),
+    ("0.0015", "1.5e-3", True),
+    ("1.5", "1.5e−3", False),
+    ("2,500,000", "2.5 × 10⁶", True),
+    ("2.5", "2.5 × 10⁶", False),
+    ("10", "2.5 × 10⁶", False),
+    ("0.00025", "2,5×10⁻⁴", True),
+    ("2500000", r"$2.5 \times 10^{6}$", True),
+    ("1000000", "１ｅ６", True),
+    ("12", "10¹²", True),
+    ("112", "10¹²", False),
+    ("5", "5 eggs", True),
+    # Minus signs.
+    ("-5", "–5 °C", True),
+    ("-5", "at −5 °C", True),
+    ("-5", "－５度", True),
+    ("-5", "氣溫是-5度", True),
+    ("5", "–5 °C", False),
+    ("-5.5", "–5,5", True),
+    ("-3", "-5–-3", True),
+    ("-3", "from –5 to –3", True),
+    # Ranges.
+    ("27", "27–30 m", True),
+    ("30", "27–30 m", True),
+    ("-30", "27–30 m", False),
+    ("-30", "27 –30 m", False),
+    ("1935", "1931-1935", True),
+    ("-1935", "1931-1935", False),
+    ("2000", "1,000–2,000", True),
+    ("-3", "1月–3月", False),
+    ("-30", "27%–30%", False),
+    # Ids.
+    ("27", "room B-27", False),
+    ("-27", "room B-27", False),
+    ("B-27", "room B-27", True),
+    ("B27", "room b‑27", True),
+    ("27", "Ｂ－２７号室", False),
+    ("27", "B–27", False),
+    ("9001", "ISO-9001", False),
+    ("27", "在B-27展示", False),
+    ("27", "file b_27", False),
+    ("1931", "02-MAY-1931", True),
+    ("1931", "pre-1931", True),
+    ("B-27", "27", False),
+    # Dates.
+    ("1931", "1931-05-02", True),
+    ("1931-05-02", "on 1931-05-02.", True),
+    ("5", "1931-05-02", False),
+    ("-5", "1931-05-02", False),
+    ("1931年5月2日", "１９３１年５月２日", True),
+    ("2", "2/5/1931", True),
+    ("5", "2.5.1931", True),
+    ("2.5", "2.5.1931", False),
+    # Width and numerals.
+    ("27", "２７", True),
+    ("27", "全角の２７です", True),
+    ("27", "二十七公尺", True),
+    ("2.5", "２．５", True),
+]
+"""Accepted answer, response, whether it is right."""
+
+
+@pytest.mark.parametrize(("spelling", "text", "right"), NUMBERS)
+def test_numbers_are_read_as_people_write_them(spelling: str, text: str, right: bool) -> None:
+    """Separators, minus signs and exponents belong to a number, a part of it is no answer."""
+    assert held(spelling, text) is right
+    assert held(spelling, f"It is {text}") is right
+
+
 @pytest.mark.parametrize("spelling", ["", " ", "%", "、。", "——", "\u200b", "○"])
 def test_spelling_that_comes_to_nothing_never_matches(spelling: str) -> None:
     """A spelling without letter or digit normalises to nothing, and matches nothing."""
