@@ -23,6 +23,7 @@ from harness.config.paths import shown_path, user_path
 from harness.config.schema import Collect, PrimaryTest
 from harness.errors import HarnessError, RunError
 from harness.llm import Calls
+from harness.llm.thinking import split_thinking
 from harness.questions import check_places, question_line
 from harness.records import Query, Response
 from harness.store import Run
@@ -35,6 +36,14 @@ Advance = Callable[[int, int], None]
 """Called with the number of questions done and the number of questions in all."""
 
 SPENT = ("input_tokens", "output_tokens", "retrieval_seconds", "generation_seconds")
+
+OF_THE_CALL = ("thinking", "input_tokens", "output_tokens", "generation_seconds", "call")
+"""Columns that are kept of a reply without an answer."""
+
+ONLY_THOUGHTS = (
+    "the model did not answer: its whole reply is thinking, in the text or the server's reasoning"
+    " field; raise variant.chat.max_tokens, or switch thinking or the reasoning parser off"
+)
 
 
 def collect(settings: Collect, how: Composition, advance: Advance) -> Run:
@@ -217,13 +226,18 @@ def ask_question(answerer: Answerer, query: QuestionRepeat) -> Response:
     )
     try:
         answer = answerer.answer(Query(question.id, question.question, repeat))
+        thought, text = split_thinking(answer.text)
     except HarnessError as error:
         return replace(row, error=" ".join(str(error).split()))
     except Exception as error:
         log.exception("question '%s' raised an unexpected exception", question.id)
         return replace(row, error=f"{type(error).__name__}: {' '.join(str(error).split())}")
     columns = {field.name: getattr(answer, field.name) for field in fields(answer)}
-    return replace(row, response=columns.pop("text"), **columns)
+    del columns["text"]
+    columns["thinking"] = "\n".join(filter(None, (answer.thinking, thought))) or None
+    if columns["thinking"] and not text.strip():
+        return replace(row, error=ONLY_THOUGHTS, **{name: columns[name] for name in OF_THE_CALL})
+    return replace(row, response=text, **columns)
 
 
 def failure_summary(responses: Sequence[Response]) -> str:

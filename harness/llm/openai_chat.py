@@ -210,15 +210,24 @@ def _message(message: Message) -> dict[str, object]:
     return {"role": message.role, "content": parts}
 
 
+def _joined(parts: str | list[dict[str, Any]]) -> str:
+    """Return the text of a content that may consist of parts."""
+    if isinstance(parts, str):
+        return parts
+    return "".join(part["text"] for part in parts if part.get("type") == "text")
+
+
 def _read(reply: dict[str, Any]) -> list[Completion]:
     """Return a completion for each choice; the tokens are those of all together."""
     usage, found = reply.get("usage") or {}, []
     for choice in reply["choices"]:
         message = choice["message"]
         text = message.get("content")
-        if text is not None and not isinstance(text, str):
-            text = "".join(part["text"] for part in text if part.get("type") == "text")
         reasoning = message.get("reasoning_content") or message.get("reasoning")
+        if text is not None and not isinstance(text, str):
+            thoughts = [part["thinking"] for part in text if part.get("type") == "thinking"]
+            reasoning = reasoning or "".join(map(_joined, thoughts))
+            text = _joined(text)
         read, written = usage.get("prompt_tokens"), usage.get("completion_tokens")
         found.append(completion(text or "", choice.get("finish_reason"), read, written, reasoning))
     if not found:

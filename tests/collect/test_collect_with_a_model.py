@@ -185,6 +185,44 @@ def test_an_answer_in_the_reasoning_field_is_no_answer(command: Command, study: 
     assert "reasoning field" in done.stderr
 
 
+THOUGHT = "Candidates: 27 or 28. The passage says 27."
+
+
+def test_thinking_is_no_part_of_the_answer(command: Command, study: Study) -> None:
+    """What was thought is kept in a column of its own; a thought without end is a failure."""
+    answers: dict[str, str | Reply] = {
+        "哪一年": Reply(f"<think>{THOUGHT}", finish_reason="length"),
+        "塔高": f"<think>{THOUGHT}</think>It is 28 metres tall.",
+        "何月": Reply("[THINK]四月?[/THINK]四月", reasoning=THOUGHT),
+    }
+    with StubEndpoint(scripted(answers)) as stub:
+        done = command("collect", *words(stub.base_url, study))
+
+    assert "2 of 3 answered, 1 failed" in done.stdout
+    found = {str(row["response"]): row for row in rows(study)}
+    assert found.keys() == {"None", "It is 28 metres tall.", "四月"}
+    assert found["It is 28 metres tall."]["thinking"] == THOUGHT
+    assert found["四月"]["thinking"] == f"{THOUGHT}\n四月?"
+    failed = found["None"]
+    assert "its whole reply is thinking" in str(failed["error"])
+    assert THOUGHT in str(failed["thinking"])
+    assert failed["call"]
+    assert failed["output_tokens"] == 7
+
+
+def test_thinking_of_an_ollama_model_is_kept_apart(command: Command, study: Study) -> None:
+    """The field of Ollama's own protocol, and marks in its text."""
+    script = [Reply("It is 28 m.", reasoning=THOUGHT), f"<think>{THOUGHT}</think>It is 28 m."]
+    with StubEndpoint(script) as stub:
+        at = [f"variant.chat.base_url={stub.url}", "variant.chat.model=stub"]
+        done = command("collect", "variant=text_k4", *study.words, "chat=ollama", *at, "limit=2")
+
+    assert done.returncode == 0, done.stderr
+    name = "text_k4-chat-ollama-chat.model-stub-index.chunk_size-40"
+    found = pq.read_table(study.run(name) / "responses.parquet").to_pylist()
+    assert [(row["response"], row["thinking"]) for row in found] == [("It is 28 m.", THOUGHT)] * 2
+
+
 def test_repeats_are_asked_apart(command: Command, study: Study) -> None:
     """`study.repeats=2` sends each question twice, and keeps both rows."""
     with StubEndpoint("ok") as stub:
