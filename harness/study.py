@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @stage("study")
 def main(settings: "StudyRun", how: "Composition") -> None:
     """Collect, evaluate and report the whole study."""
-    from harness.collect.collection import collect
+    from harness.collect.collection import collect, from_cache
     from harness.config.command import progress
     from harness.config.composition import compose
     from harness.errors import ConfigError, pick
@@ -44,7 +44,7 @@ def main(settings: "StudyRun", how: "Composition") -> None:
         with progress(f"collect {name}") as advance:
             run = collect(collected, choices, advance)
         again = " again: the study lists it twice" if run.name in names else ""
-        print(f"collected {run.name}{again}", flush=True)
+        print(f"collected {run.name}{again}{from_cache(run.facts())}", flush=True)
         names.append(run.name)
     runs = list(dict.fromkeys(names))
     with progress("evaluate") as advance:

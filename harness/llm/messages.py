@@ -50,6 +50,9 @@ class Request:
     """Maximum length of the reply; None leaves it to the model's configuration."""
     sample: int = 0
     """Distinguishes requests that are otherwise equal and must be answered independently."""
+    generation: str = ""
+    """Distinguishes requests that are sent again although their answers are cached: the model
+    behind the same name may have changed."""
     least_temperature: float = 0.0
     """Lower bound of the temperature: at 0, samples of one prompt would all be the same."""
 
@@ -79,6 +82,8 @@ class Completion:
     remembered: bool = False
     """Whether it came from the cache."""
     reasoning: str | None = None
+    model: str | None = None
+    """The model that replied, as the server names it."""
 
 
 def token_count(value: object) -> int | None:
@@ -91,7 +96,7 @@ def token_count(value: object) -> int | None:
 
 
 def completion(
-    text: str, reason: object, read: object, written: object, reasoning: object
+    text: str, reason: object, read: object, written: object, reasoning: object, model: object
 ) -> Completion:
     """Return a reply as a server reports it, without what is not of the right type."""
     return Completion(
@@ -101,6 +106,7 @@ def completion(
         output_tokens=token_count(written),
         seconds=0.0,
         reasoning=reasoning if isinstance(reasoning, str) else None,
+        model=model if isinstance(model, str) and model else None,
     )
 
 
@@ -144,8 +150,11 @@ def request_key(identity: dict[str, object], request: Request) -> str:
         "max_tokens": request.max_tokens,
         "sample": request.sample,
     }
-    if request.least_temperature:  # left out where it is not used: keys are older than it
+    # Left out where they are not used: keys are older than they are.
+    if request.least_temperature:
         content["least_temperature"] = request.least_temperature
+    if request.generation:
+        content["generation"] = request.generation
     return call_key(content)
 
 

@@ -128,4 +128,5 @@ def _read(reply: dict[str, Any]) -> Completion:
         raise TypeError("the content is not text")
     read, written = reply.get("prompt_eval_count"), reply.get("eval_count")
     reasoning = reply["message"].get("thinking")
-    return completion(content, reply.get("done_reason"), read, written, reasoning)
+    reason, model = reply.get("done_reason"), reply.get("model")
+    return completion(content, reason, read, written, reasoning, model)

@@ -229,7 +229,8 @@ def _read(reply: dict[str, Any]) -> list[Completion]:
             reasoning = reasoning or "".join(map(_joined, thoughts))
             text = _joined(text)
         read, written = usage.get("prompt_tokens"), usage.get("completion_tokens")
-        found.append(completion(text or "", choice.get("finish_reason"), read, written, reasoning))
+        reason, model = choice.get("finish_reason"), reply.get("model")
+        found.append(completion(text or "", reason, read, written, reasoning, model))
     if not found:
         raise ValueError("no choices")
     return found

@@ -48,11 +48,12 @@ RESPONSES = pa.schema(
         ("input_tokens", pa.int64()),
         ("output_tokens", pa.int64()),
         ("thinking", pa.string()),
+        ("model", pa.string()),
         ("call", pa.string()),
         ("error", pa.string()),
     ]
 )
-LATER = frozenset(("thinking",))
+LATER = frozenset(("thinking", "model"))
 """Columns that older files of this version lack: their values are None."""
 
 DERIVED = ("retrieved_contexts", "retrieved_context_ids", "k_returned")

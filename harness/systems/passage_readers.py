@@ -112,7 +112,10 @@ class ChatReader(PassageReader):
     def generate(self, query: Query, found: Answer, embedder: Embedder, calls: Calls) -> Answer:
         """Return the model's reply with its tokens and seconds."""
         messages = self.prompt.messages(query.text, found.passages)
-        reply = self.chat.complete(Request(messages, sample=query.repeat), calls)
+        request = Request(messages, sample=query.repeat, generation=calls.generation)
+        reply = self.chat.complete(request, calls)
+        if reply.remembered:
+            calls.answer_cached()
         return replace(
             found,
             text=reply.text,
@@ -121,5 +124,6 @@ class ChatReader(PassageReader):
             input_tokens=reply.input_tokens,
             output_tokens=reply.output_tokens,
             thinking=reply.reasoning,
+            model=reply.model,
             call=reply.call,
         )

@@ -71,6 +71,7 @@ def test_any_field_of_the_request_changes_the_key(request: Request, text: str) -
         replace(request, schema={**(request.schema or {}), text + "x": 0.5}),
         replace(request, max_tokens=(request.max_tokens or 0) + 1),
         replace(request, sample=request.sample + 1),
+        replace(request, generation=request.generation + "again 1"),
     ]
     alone = replace(request, messages=(first,))
 

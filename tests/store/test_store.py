@@ -45,9 +45,10 @@ def test_responses_come_back_as_they_were(tmp_path: Path) -> None:
 def test_files_without_the_columns_added_since_are_read(tmp_path: Path) -> None:
     """A run that was collected before thinking was kept opens, with no thinking in it."""
     run = Run(tmp_path)
-    run.write_responses([replace(RESPONSE, thinking="27?")])
+    run.write_responses([replace(RESPONSE, thinking="27?", model="other")])
     path = run.table("responses")
-    pq.write_table(pq.read_table(path).drop_columns(["thinking"]), path)
+    pq.write_table(pq.read_table(path).drop_columns(["thinking", "model"]), path)
+    (tmp_path / "SHA256SUMS").unlink()
 
     assert run.responses() == [RESPONSE]
 
