@@ -24,7 +24,6 @@ class OllamaChat(RemoteChat):
     """
 
     loads_weights: ClassVar[bool] = True
-    context_in_force: ClassVar[bool] = True
 
     base_url: str = field(default="http://localhost:11434", metadata=PLACE)
     context: int | None = 8192

@@ -19,6 +19,7 @@ from harness.llm.messages import (
     Request,
     completion,
     data_url,
+    token_count,
 )
 from harness.llm.remote import PLACE
 
@@ -220,6 +221,8 @@ def _joined(parts: str | list[dict[str, Any]]) -> str:
 def _read(reply: dict[str, Any]) -> list[Completion]:
     """Return a completion for each choice; the tokens are those of all together."""
     usage, found = reply.get("usage") or {}, []
+    details = usage.get("prompt_tokens_details")
+    cached = token_count(details.get("cached_tokens")) if isinstance(details, dict) else None
     for choice in reply["choices"]:
         message = choice["message"]
         text = message.get("content")
@@ -230,7 +233,8 @@ def _read(reply: dict[str, Any]) -> list[Completion]:
             text = _joined(text)
         read, written = usage.get("prompt_tokens"), usage.get("completion_tokens")
         reason, model = choice.get("finish_reason"), reply.get("model")
-        found.append(completion(text or "", reason, read, written, reasoning, model))
+        each = completion(text or "", reason, read, written, reasoning, model)
+        found.append(replace(each, cached_tokens=cached))
     if not found:
         raise ValueError("no choices")
     return found

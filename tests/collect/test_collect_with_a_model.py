@@ -312,6 +312,21 @@ def test_the_model_that_answered_is_recorded(
     assert warned is (model == "other")
 
 
+@pytest.mark.slow
+def test_a_prompt_that_is_read_in_part_is_a_failure(command: Command, study: Study) -> None:
+    """A server that reads half of the configured window answers nothing that counts."""
+    lines = (
+        f"The lighthouse number {n} was completely restored last year.\n\n" for n in range(600)
+    )
+    study.corpus.write_text("".join(lines), encoding="utf-8")
+    with StubEndpoint("27公尺", window=4098) as stub:
+        wide = [*words(stub.base_url, study), "variant.index.chunk_size=6000"]
+        done = command("collect", *wide, "variant.chat.context=8192", "limit=1")
+
+    assert done.returncode == 1
+    assert "read 4098 tokens of a prompt" in done.stderr
+
+
 def test_repeats_are_asked_apart(command: Command, study: Study) -> None:
     """`study.repeats=2` sends each question twice, and keeps both rows."""
     with StubEndpoint("ok") as stub:
