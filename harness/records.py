@@ -144,6 +144,11 @@ class Answer:
     generation_seconds: float | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
+    """Of thinking and answer together."""
+    thinking: str | None = None
+    """What the model thought before it answered, if its server sent that apart."""
+    model: str | None = None
+    """The model that answered, as its server names it."""
     call: str | None = None
     """Key of the generator's call in the call cache; None without a call."""
 
@@ -167,6 +172,10 @@ class Response:
     generation_seconds: float | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
+    thinking: str | None = None
+    """What the model thought before it answered: no part of the response, and never scored."""
+    model: str | None = None
+    """The model that answered, as its server names it; None if it does not."""
     call: str | None = None
     error: str | None = None
 

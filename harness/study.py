@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @stage("study")
 def main(settings: "StudyRun", how: "Composition") -> None:
     """Collect, evaluate and report the whole study."""
-    from harness.collect.collection import collect
+    from harness.collect.collection import collect, from_cache
     from harness.config.command import progress
     from harness.config.composition import compose
     from harness.errors import ConfigError, DamagedRunError, pick
@@ -53,7 +53,7 @@ def main(settings: "StudyRun", how: "Composition") -> None:
                 damaged += 1
                 continue
         again = " again: the study lists it twice" if run.name in runs else ""
-        print(f"collected {run.name}{again}", flush=True)
+        print(f"collected {run.name}{again}{from_cache(run.facts())}", flush=True)
         runs[run.name] = run
     chosen = SoundRuns(list(runs.values()), damaged)
     if not runs:

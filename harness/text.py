@@ -121,6 +121,27 @@ def fold_name(name: str) -> str:
     return name.strip().casefold()
 
 
+_ANY_EDITION = re.compile(r"[:@-](?:latest|free|default)\Z|\.gguf\Z")
+_EDITION = re.compile(r"[-@](?:\d{4}-\d{2}-\d{2}|\d{3,8})(?:-preview)?|[.-]i?q\d\w*")
+
+
+def same_model(requested: str, answered: str) -> bool:
+    """Tell whether two names can mean one model.
+
+    Case, owner, folder and `latest` do not count, and one name may add a date, a number of three
+    digits or more, or a quantization to the other.
+
+    >>> same_model("gpt-4o", "gpt-4o-2024-08-06"), same_model("llama3.1", "llama3.1:latest")
+    (True, True)
+    >>> same_model("gpt-4o", "gpt-4o-mini"), same_model("qwen2.5:7b", "qwen2.5:14b")
+    (False, False)
+    """
+    names = [re.split(r"[/\\]", fold_name(name))[-1] for name in (requested, answered)]
+    short, long = sorted((_ANY_EDITION.sub("", name) for name in names), key=len)
+    added = long.removeprefix(short)
+    return short == long or (added != long and _EDITION.fullmatch(added) is not None)
+
+
 ENDINGS = (".pdf", ".txt", ".md", ".markdown", ".csv", ".html", ".htm", ".docx")
 """Of the files that a corpus is read from (a test compares them with `harness.sources`)."""
 

@@ -450,6 +450,35 @@ def test_names_sort_as_people_count(names: list[str]) -> None:
     assert sorted(shuffled, key=text.natural) == names
 
 
+@pytest.mark.parametrize(
+    ("requested", "answered", "same"),
+    [
+        ("gpt-4o", "gpt-4o-2024-08-06", True),
+        ("gpt-4o-2024-08-06", "gpt-4o", True),
+        ("gpt-4o-2024-08-06", "gpt-4o-2024-11-20", False),
+        ("gpt-4", "gpt-4-0613", True),
+        ("gpt-4", "gpt-4-1106-preview", True),
+        ("gpt-4", "gpt-4.1", False),
+        ("gpt-4o", "gpt-4o-mini", False),
+        ("llama3.1", "llama3.1:latest", True),
+        ("llama3.1:latest", "llama3.1", True),
+        ("llama3.1", "llama3.1:70b", False),
+        ("qwen2.5:7b", "qwen2.5:14b", False),
+        ("meta-llama/Llama-3.1-8B", "llama-3.1-8b", True),
+        ("llama-3.1-8b", "/models/Llama-3.1-8B.gguf", True),
+        ("llama-3.1-8b", r"C:\models\llama-3.1-8b-Q4_K_M.gguf", True),
+        ("claude-3-5-sonnet-latest", "claude-3-5-sonnet-20241022", True),
+        ("claude-3-5-sonnet", "claude-3-5-haiku-20241022", False),
+        ("deepseek/deepseek-r1:free", "deepseek/deepseek-r1", True),
+        ("gemini-1.5-pro", "models/gemini-1.5-pro-002", True),
+        ("asked-model", "other-model", False),
+    ],
+)
+def test_names_of_one_model(requested: str, answered: str, same: bool) -> None:
+    """An alias and what it stands for are one model; another size, series or date is not."""
+    assert text.same_model(requested, answered) is same
+
+
 def test_numbers_are_numbers() -> None:
     """Only real numbers order a sweep: neither text nor a switch."""
     assert [text.as_number(v) for v in (4, 0.5, "4", True, None)] == [4.0, 0.5, None, None, None]

@@ -203,12 +203,14 @@ class Fingerprints:
     """Of the passages in any order."""
     answers: Codes
     """Of the responses' text."""
+    calls: Codes
+    """Of the generator's calls."""
 
 
 def fingerprints(study: StudyTable) -> Fingerprints:
     """Number the distinct passage lists and answers, so that runs are compared at once."""
     shape = (len(study.runs), len(study.questions))
-    ranked, together, answers = (np.full(shape, UNKNOWN) for _ in range(3))
+    ranked, together, answers, calls = (np.full(shape, UNKNOWN) for _ in range(4))
     numbers: dict[object, int] = {}
     for i, run in enumerate(study.runs):
         for j, question in enumerate(study.questions):
@@ -217,6 +219,9 @@ def fingerprints(study: StudyTable) -> Fingerprints:
                 continue
             texts = once_if_equal([response.response for response in repeats])
             answers[i, j] = numbers.setdefault(("answer", texts), len(numbers))
+            keys = tuple(response.call for response in repeats)
+            if all(keys):
+                calls[i, j] = numbers.setdefault(("calls", keys), len(numbers))
             if not all(response.passages for response in repeats):
                 continue
             # a passage is compared by its id where its text was not kept
@@ -224,7 +229,7 @@ def fingerprints(study: StudyTable) -> Fingerprints:
             ranked[i, j] = numbers.setdefault(("ranked", lists), len(numbers))
             bags = tuple(tuple(sorted(one)) for one in lists)
             together[i, j] = numbers.setdefault(("together", bags), len(numbers))
-    return Fingerprints(ranked, together, answers)
+    return Fingerprints(ranked, together, answers, calls)
 
 
 def once_if_equal(repeats: Sequence[T]) -> tuple[T, ...]:
@@ -240,7 +245,10 @@ def compare_passages(
     known = (one != UNKNOWN) & (other != UNKNOWN)
     reordered = known & (prints.together[left] == prints.together[right])
     kinds = np.select([known & (one == other), reordered, known], [0, 1, 2], 3)
-    alike = (prints.answers[left] == prints.answers[right]) & (prints.answers[left] != UNKNOWN)
+    alike, same_calls = (
+        (codes[left] == codes[right]) & (codes[left] != UNKNOWN)
+        for codes in (prints.answers, prints.calls)
+    )
     by_question = {questions[at]: COMPARISONS[kinds[at]] for at in np.flatnonzero(asked).tolist()}
     counts = np.bincount(kinds[asked], minlength=len(COMPARISONS)).tolist()
     return PassageChange(
@@ -250,20 +258,24 @@ def compare_passages(
         changed=counts[2],
         unknown=counts[3],
         identical_responses=names_where(questions, alike & asked),
+        same_calls=names_where(questions, same_calls & asked),
     )
 
 
-def attribute(change: PassageChange) -> Attribution:
+def attribute(change: PassageChange, factor: str) -> Attribution:
     """Return where a contrast's changes can have come from.
 
-    >>> attribute(PassageChange({"q1": PassageComparison.SAME}, 1, 0, 0, 0, ()))
+    A version is the one factor that may act on an answer although the model call is the same.
+
+    >>> attribute(PassageChange({"q1": PassageComparison.SAME}, 1, 0, 0, 0, ()), "prompt")
     <Attribution.GENERATION: 'generation'>
     """
     asked = len(change.by_question)
     if change.reordered or change.changed:
         return Attribution.RETRIEVAL_CHANGED
     if asked and len(change.identical_responses) == asked:
-        return Attribution.NO_EFFECT_POSSIBLE
+        from_cache = factor == "version" and change.same_calls
+        return Attribution.FROM_CACHE if from_cache else Attribution.NO_EFFECT_POSSIBLE
     return Attribution.GENERATION if change.same == asked > 0 else Attribution.UNKNOWN
 
 

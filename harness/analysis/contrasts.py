@@ -91,7 +91,7 @@ class MetricTest:
     pairing: Pairing
     attribution: Attribution = Attribution.UNKNOWN
     comparable: bool = True
-    """The same judge and prompts scored both sides."""
+    """The same judge and prompts scored both sides, and the model was asked for both."""
     primary: bool = False
     test: SignFlip = NOT_TESTED
     p_adjusted: float | None = None
@@ -123,7 +123,8 @@ def contrasts(
         MetricTest(
             Pairing(measure, (left, right), were_asked[left] & were_asked[right]),
             pair.attribution,
-            study.runs[left].scored_by.get(measure.name)
+            pair.attribution is not Attribution.FROM_CACHE
+            and study.runs[left].scored_by.get(measure.name)
             == study.runs[right].scored_by.get(measure.name),
             measure.tested and Primary(pair.factor, measure.name) in options.primary,
         )
@@ -159,7 +160,7 @@ def fair_pairs(study: StudyTable, design: Design, options: Options) -> list[tupl
             change=change,
             differences=(),
             passages=passages,
-            attribution=attribute(passages),
+            attribution=attribute(passages, change.factor),
             transitions=transitions(study, evidence, left, right),
         )
         found.append(((left, right), contrast))

@@ -34,7 +34,8 @@ class Conclusion(StrEnum):
     NOT_TRUSTED = "not_trusted"
     """The metric cannot tell right answers from wrong ones here."""
     NOT_COMPARED = "not_compared"
-    """No question was scored on both sides, or other judges scored the two sides."""
+    """No question was scored on both sides, other judges scored the two sides, or the answers of
+    one side are those of the other, from the cache."""
     NOT_TESTED = "not_tested"
     """A metric in `UNTESTED` (seconds, number of passages returned): the difference is shown
     without a test, and is not part of the family."""
@@ -57,6 +58,9 @@ class Attribution(StrEnum):
     """Where a contrast's changes can have come from."""
 
     NO_EFFECT_POSSIBLE = "no_effect_possible"
+    FROM_CACHE = "from_cache"
+    """All responses are identical, but for two versions of a system some came from one model call:
+    the second version's model was not asked."""
     GENERATION = "generation"
     """Every question has the same passages on both sides: by construction."""
     RETRIEVAL_CHANGED = "retrieval_changed"
@@ -154,6 +158,8 @@ class PassageChange:
     unknown: int
     identical_responses: tuple[str, ...]
     """Questions with exactly the same answer on both sides."""
+    same_calls: tuple[str, ...] = ()
+    """Questions whose answers on both sides came from one model call, by the cache."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,9 @@ class RunFacts:
     generator: str | None = None
     """The model that answers, if any: to see whether the judge is of the same family."""
 
+    other_models: tuple[str, ...] = ()
+    """Names of models that answered, by their server's word, in place of `generator`."""
+
     judge: str | None = None
     """The model that judged, if any."""
 

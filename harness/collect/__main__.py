@@ -18,15 +18,17 @@ if TYPE_CHECKING:
 @stage("collect")
 def main(settings: "Collect", how: "Composition") -> None:
     """Collect the variant that the command line describes."""
-    from harness.collect.collection import collect
+    from harness.collect.collection import collect, from_cache
     from harness.config.command import progress
     from harness.config.paths import shown_path
 
     with progress(how.choices.get("variant", "collect")) as advance:
         run = collect(settings, how, advance)
-    counts = run.facts()["counts"]
+    facts = run.facts()
+    counts = facts["counts"]
     failed = f", {counts['failed']} failed" if counts["failed"] else ""
-    print(f"{shown_path(run.path)}: {counts['answered']} of {counts['questions']} answered{failed}")
+    answered = f"{counts['answered']} of {counts['questions']} answered{failed}"
+    print(f"{shown_path(run.path)}: {answered}{from_cache(facts)}")
     print(f"next: python -m harness.evaluate {how.study_words}")
 
 

@@ -23,6 +23,7 @@ from harness.config.paths import shown_path, user_path
 from harness.config.schema import Collect, PrimaryTest
 from harness.errors import HarnessError, RunError
 from harness.llm import Calls
+from harness.llm.thinking import split_thinking
 from harness.questions import check_places, question_line
 from harness.records import Query, Response
 from harness.render.notation import plain
@@ -37,6 +38,14 @@ Advance = Callable[[int, int], None]
 
 SPENT = ("input_tokens", "output_tokens", "retrieval_seconds", "generation_seconds")
 
+OF_THE_CALL = ("thinking", "input_tokens", "output_tokens", "generation_seconds", "call")
+"""Columns that are kept of a reply without an answer."""
+
+ONLY_THOUGHTS = (
+    "the model did not answer: its whole reply is thinking, in the text or the server's reasoning"
+    " field; raise variant.chat.max_tokens, or switch thinking or the reasoning parser off"
+)
+
 
 def collect(settings: Collect, how: Composition, advance: Advance) -> Run:
     """Return the finished run of one variant; questions answered before are not asked again.
@@ -46,11 +55,23 @@ def collect(settings: Collect, how: Composition, advance: Advance) -> Run:
     """
     plan = make_plan(settings, how)
     with plan.run.locked():
+        plan = replace(plan, generation=generation(plan))
         kept = {} if settings.again else rows_answered_before(plan)
         todo = [(q, repeat) for q, repeat in plan.questions if (q.id, repeat) not in kept]
         if todo or not plan.run.finished:
             ask_and_write(plan, kept, todo, advance)
     return plan.run
+
+
+def generation(plan: Plan) -> int:
+    """Return how often the answers of this run are asked for again, by `again=true`.
+
+    The answers of a damaged run are not asked for again: the cache has them.
+    """
+    if plan.run.finished and plan.run.damage() is not None:
+        return 0
+    before = plan.run.facts().get("generation", 0) if plan.run.finished else 0
+    return int(before) + plan.settings.again
 
 
 def rows_answered_before(plan: Plan) -> dict[tuple[str, int], Response]:
@@ -96,6 +117,7 @@ def ask_and_write(
         log.warning("%s", message)
         return
     warn_of_bad_answers(plan.run, responses)
+    warn_of_another_model(plan.run, responses, found.made_with)
     if stopped:
         plan.run.write_responses(responses)
         raise RunError(
@@ -126,7 +148,9 @@ def run_record(
         **plan_facts(plan),
         "study": asdict(replace(plan.settings.study, primary=list(declarations))),
         "partial": len(asked) < len(plan.testset.questions),
+        "generation": plan.generation,
         "made_with": found.made_with.record(),
+        "models_answered": sorted({r.model for r in responses if r.model is not None}),
         **provenance(),
         "started": started,
         "ended": now(),
@@ -150,7 +174,7 @@ class Asked:
     answers: Sequence[Response]
     made_with: Provenance
     calls: Mapping[str, int]
-    """Its model calls: asked, sent and remembered."""
+    """Its model calls: asked, sent and remembered; of the answers, how many came from the cache."""
     captions: Mapping[str, bytes]
     """File name -> content: the captions in its index with their pictures, for people to read."""
 
@@ -160,7 +184,9 @@ def ask_system(plan: Plan, todo: Sequence[QuestionRepeat], advance: Advance) -> 
     settings = plan.settings
     cache = user_path(settings.root) / ".cache"
     with ExitStack() as opened:
-        calls = opened.enter_context(closing(Calls(cache, settings.cache)))
+        calls = opened.enter_context(
+            closing(Calls(cache, settings.cache, generation=plan.generator_calls))
+        )
         bench, handover = Bench(calls, cache), plan.handover
         answerer = opened.enter_context(
             plan.system.open(bench)
@@ -175,7 +201,13 @@ def ask_system(plan: Plan, todo: Sequence[QuestionRepeat], advance: Advance) -> 
         return Asked(
             answers=responses,
             made_with=own if handover is None else handover.made_with(own),
-            calls={"asked": calls.asked, "sent": calls.sent, "remembered": calls.remembered},
+            calls={
+                "asked": calls.asked,
+                "sent": calls.sent,
+                "remembered": calls.remembered,
+                "answers": len(responses),
+                "answers_cached": calls.answers_cached,
+            },
             captions=caption_files(answerer, cache),
         )
 
@@ -218,13 +250,18 @@ def ask_question(answerer: Answerer, query: QuestionRepeat) -> Response:
     )
     try:
         answer = answerer.answer(Query(question.id, question.question, repeat))
+        thought, text = split_thinking(answer.text)
     except HarnessError as error:
         return replace(row, error=" ".join(str(error).split()))
     except Exception as error:
         log.exception("question '%s' raised an unexpected exception", question.id)
         return replace(row, error=f"{type(error).__name__}: {' '.join(str(error).split())}")
     columns = {field.name: getattr(answer, field.name) for field in fields(answer)}
-    return replace(row, response=columns.pop("text"), **columns)
+    del columns["text"]
+    columns["thinking"] = "\n".join(filter(None, (answer.thinking, thought))) or None
+    if columns["thinking"] and not text.strip():
+        return replace(row, error=ONLY_THOUGHTS, **{name: columns[name] for name in OF_THE_CALL})
+    return replace(row, response=text, **columns)
 
 
 def failure_summary(responses: Sequence[Response]) -> str:
@@ -244,6 +281,28 @@ def warn_of_bad_answers(run: Run, responses: Sequence[Response]) -> None:
         )  # fmt: skip
     if empty := sum(r.response is not None and not r.response.strip() for r in responses):
         log.warning("%s: %d of %d answers are empty", run.name, empty, len(responses))
+
+
+def warn_of_another_model(run: Run, responses: Sequence[Response], made_with: Provenance) -> None:
+    """Warn where the server says that another model answered than the one requested."""
+    if others := made_with.other_models(response.model for response in responses):
+        log.warning(
+            "%s: %s was requested, but the server says that %s answered; check base_url, model "
+            "and how the server routes requests",
+            run.name, made_with.generator, ", ".join(others),
+        )  # fmt: skip
+
+
+def from_cache(facts: Mapping[str, Any]) -> str:
+    """Return how many answers of a run came from the cache; empty for none, and for a recording.
+
+    >>> from_cache({"made_with": {}, "calls": {"answers": 13, "answers_cached": 13}})
+    '; 13 of 13 answers came from the cache'
+    """
+    calls, notes = facts["calls"], Provenance.from_record(facts["made_with"]).notes
+    if not calls.get("answers_cached") or "recorded" in notes:
+        return ""
+    return f"; {calls['answers_cached']} of {calls['answers']} answers came from the cache"
 
 
 def spent(responses: Sequence[Response]) -> dict[str, Any]:

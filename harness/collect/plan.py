@@ -161,6 +161,14 @@ class Plan:
     """What must be equal for two collections to be the same run."""
     handover: Handover | None = None
     """The run whose passages are used, where the variant does no retrieval."""
+    generation: int = 0
+    """How often the answers are asked for again, although they are cached."""
+
+    @property
+    def generator_calls(self) -> str:
+        """What distinguishes the generator's calls from those before a repair; see `Calls`."""
+        parts = [self.settings.version or "", f"again {self.generation}" if self.generation else ""]
+        return " ".join(filter(None, parts))
 
     @property
     def questions(self) -> list[QuestionRepeat]:

@@ -93,8 +93,12 @@ BUDGET = "Limit on what the judge may spend: budget.calls=, .tokens=, .usd= or .
 class Collect(Stage):
     """Run one variant on the test set."""
 
-    version: str | None = setting(None, "A label for the same system before and after a change.")
-    again: bool = setting(False, "Collect a finished run again; the old run is kept under .old/.")
+    version: str | None = setting(
+        None, "A label for the same system after a change; its calls are sent again."
+    )
+    again: bool = setting(
+        False, "Collect a finished run again, with new calls; the old one is kept under .old/."
+    )
     give_up_after: int = setting(3, "Stop after N consecutive failures.")
     passages_from: str | None = setting(
         None, "Name of a run whose passages are read, instead of retrieving."

@@ -18,6 +18,7 @@ from harness.judge.checks import CheckKind
 from harness.judge.contract import Job
 from harness.judge.prompt import language
 from harness.llm import Calls, Chat, Message, OpenAIChat, RemoteChat, Request
+from harness.llm.messages import FILLER
 from harness.records import Label, Status
 
 FOLDER = Path(__file__).parent / "labelled"
@@ -214,10 +215,9 @@ def sentinel(size: int) -> Request:
     """Return a request of at most `size` tokens, reply included, that asks for its first word."""
     first = f"The code word is {CODE_WORD}.\n"
     last = "Which code word stands at the very beginning? Reply with the code word alone."
-    line = "This line is here to take room.\n"
 
     def request(lines: int) -> Request:
-        return Request((Message("user", first + lines * line + last),), max_tokens=64)
+        return Request((Message("user", first + lines * FILLER + last),), max_tokens=64)
 
     empty = request(0)
     assert empty.max_tokens is not None

@@ -169,22 +169,30 @@ class Calls:
         folder: The folder of `calls.sqlite`; None caches nothing.
         mode: readwrite; read (a call that is not cached is an error); off (caches nothing).
         budget: Limits on the calls that are not cached.
+        generation: Of the generator's calls; see `Request.generation`.
     """
 
     def __init__(
-        self, folder: Path | None, mode: str = "readwrite", budget: Budget | None = None
+        self,
+        folder: Path | None,
+        mode: str = "readwrite",
+        budget: Budget | None = None,
+        generation: str = "",
     ) -> None:
         if mode not in MODES:
             raise ConfigError(f"cache must be one of {', '.join(MODES)} (got {mode})")
         self.mode = mode
         self.path = folder / "calls.sqlite" if folder is not None and mode != "off" else None
         self.budget = budget or Budget()
+        self.generation = generation
         self.asked = 0
         """Calls that went to an endpoint, each counted once however often it was retried."""
         self.sent = 0
         """HTTP requests that these took: failed attempts are billed too."""
         self.remembered = 0
         """Calls and vectors that came from the cache."""
+        self.answers_cached = 0
+        """Answers of the generator among them."""
         self.tokens: dict[str, tuple[int, int]] = {}
         """Model -> tokens of prompts and of replies, where they are reported."""
         self.repairs: Counter[str] = Counter()
@@ -347,6 +355,11 @@ class Calls:
     def close(self) -> None:
         """Close the file; the next use opens it again."""
         self._database.close()
+
+    def answer_cached(self) -> None:
+        """Count an answer of the generator that came from the cache."""
+        with self._lock:
+            self.answers_cached += 1
 
     def recall(self, count: int) -> None:
         """Count calls that the cache answered."""

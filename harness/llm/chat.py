@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from harness.errors import ContextOverflowError, EndpointError
 from harness.llm.call_store import Calls
@@ -14,13 +14,20 @@ from harness.llm.concurrency import submit
 from harness.llm.endpoint import Endpoint, endpoint
 from harness.llm.failures import RefusedError
 from harness.llm.messages import (
+    ADDED_LINES,
+    FILLER,
+    NEAR,
     Completion,
     Request,
     cached_completion,
-    check_after,
     check_before,
     completion_payload,
+    fewest_tokens,
+    fills_a_window,
+    has_fewer,
+    longer,
     request_key,
+    truncated,
 )
 from harness.llm.remote import PLACE, Remote, refuse_secrets
 
@@ -119,9 +126,6 @@ class Chat(Generator):
 class RemoteChat(Remote, Chat):
     """A chat model behind a server. A subclass implements `endpoint_identity` and `send`."""
 
-    context_in_force: ClassVar[bool] = False
-    """Whether the server is sent `context`, so that no other window can be in force."""
-
     temperature: float | None = 0.0
     """None is not sent: some models accept no temperature."""
     top_p: float | None = None
@@ -197,9 +201,38 @@ class RemoteChat(Remote, Chat):
             raise ContextOverflowError(
                 f"{error} (the prompt takes about {request.tokens} tokens)"
             ) from error
-        read = completions[0].input_tokens
-        check_after(request, read, self.context, self.label, self.context_in_force)
+        await self.check_read(request, completions[0], calls)
         return completions
+
+    async def check_read(self, request: Request, reply: Completion, calls: Calls) -> None:
+        """Raise ContextOverflowError where the endpoint has truncated the prompt.
+
+        Servers truncate what is too long and answer as if nothing had happened; only the number of
+        tokens that they report shows it. Where it leaves a doubt, a longer prompt decides: a
+        server that truncates does not read more of it.
+        """
+        place, read = endpoint(self.address()), reply.input_tokens or 0
+        habits = place.habits
+        if self.context is not None and read >= self.context:
+            raise truncated(request, reply, self.label)
+        fewer, fills = has_fewer(request, reply), fills_a_window(request, reply, self.context)
+        if not (fewer or fills):
+            habits["has_read"] = max(read, habits.get("has_read", 0))
+            return
+        async with place.measuring:  # so that requests at once are decided by one longer prompt
+            if fewer and habits.get("counts_new_only"):
+                return
+            if not fewer and habits.get("has_read", 0) > read + NEAR:
+                return
+            if abs(read - habits.get("truncates_at", 0)) > NEAR:
+                calls.about_to_ask(self.label)
+                (more,) = await self.send(longer(request), place, calls)
+                calls.answered(self.label, more.input_tokens, more.output_tokens)
+                if (more.input_tokens or 0) - read >= fewest_tokens(ADDED_LINES * FILLER) / 2:
+                    habits["counts_new_only" if fewer else "has_read"] = more.input_tokens
+                    return
+                habits["truncates_at"] = read
+        raise truncated(request, reply, self.label)
 
 
 class _Batch:

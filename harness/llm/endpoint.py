@@ -62,6 +62,8 @@ class Endpoint:
         least = RELOADING if address.loads_weights else LEAST_SECONDS
         self.times = AnswerTimes(address.timeout, least)
         self.habits = habits(address)
+        self.measuring = asyncio.Lock()
+        """Held while it is found out how long a prompt may be."""
         self._key = key
         self._client: AsyncOpenAI | None = None
         self._attempts: dict[asyncio.Timeout, _Tries] = {}

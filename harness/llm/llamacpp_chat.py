@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from harness.errors import ConfigError, EndpointError
 from harness.llm.call_store import Calls
@@ -36,8 +36,6 @@ class LlamaCppChat(OpenAIChat):
     One slot, no prompt cache and a fixed number of threads: otherwise the reply to a prompt depends
     on the requests before it, even at temperature 0.
     """
-
-    context_in_force: ClassVar[bool] = True
 
     base_url: str = field(default="", metadata=PLACE)
     """Must not be set: the server is this process."""

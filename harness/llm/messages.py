@@ -1,7 +1,7 @@
 """What is sent to a chat model and comes back: its length in tokens, and its key in the cache.
 
 A prompt that does not fit the context window is refused before it is sent, and a truncation by the
-server is detected afterwards.
+server is detected by the number of tokens that it reports.
 """
 
 import base64
@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 
 from harness.errors import ContextOverflowError
@@ -22,6 +22,19 @@ MESSAGE_TOKENS = 4
 
 UNSTATED_ROOM = 512
 """Tokens kept for the reply where nothing says how long it may be."""
+
+SMALLEST_WINDOW = 512
+"""Tokens of the smallest context window of a chat model."""
+
+COMMON_WINDOW = 1024
+"""Tokens of the smallest one that is common."""
+
+NEAR = 16
+"""Tokens by which the count of a truncated prompt may differ from the window."""
+
+FILLER = "This line is here to take room.\n"
+ADDED_LINES = 20
+"""Lines by which a prompt is made longer to find out whether the endpoint reads more of it."""
 
 _PIECES = re.compile(r"[A-Za-z]+|[0-9]|\s+|[ -~]|[^\x00-\x7f]")
 _CJK = re.compile(r"[⺀-鿿가-힣豈-﫿＀-￯\U00020000-\U0003ffff]")
@@ -50,6 +63,9 @@ class Request:
     """Maximum length of the reply; None leaves it to the model's configuration."""
     sample: int = 0
     """Distinguishes requests that are otherwise equal and must be answered independently."""
+    generation: str = ""
+    """Distinguishes requests that are sent again although their answers are cached: the model
+    behind the same name may have changed."""
     least_temperature: float = 0.0
     """Lower bound of the temperature: at 0, samples of one prompt would all be the same."""
 
@@ -79,6 +95,10 @@ class Completion:
     remembered: bool = False
     """Whether it came from the cache."""
     reasoning: str | None = None
+    model: str | None = None
+    """The model that replied, as the server names it."""
+    cached_tokens: int | None = None
+    """Tokens of the prompt that the server had in its own cache, where it reports them."""
 
 
 def token_count(value: object) -> int | None:
@@ -91,7 +111,7 @@ def token_count(value: object) -> int | None:
 
 
 def completion(
-    text: str, reason: object, read: object, written: object, reasoning: object
+    text: str, reason: object, read: object, written: object, reasoning: object, model: object
 ) -> Completion:
     """Return a reply as a server reports it, without what is not of the right type."""
     return Completion(
@@ -101,6 +121,7 @@ def completion(
         output_tokens=token_count(written),
         seconds=0.0,
         reasoning=reasoning if isinstance(reasoning, str) else None,
+        model=model if isinstance(model, str) and model else None,
     )
 
 
@@ -144,8 +165,11 @@ def request_key(identity: dict[str, object], request: Request) -> str:
         "max_tokens": request.max_tokens,
         "sample": request.sample,
     }
-    if request.least_temperature:  # left out where it is not used: keys are older than it
+    # Left out where they are not used: keys are older than they are.
+    if request.least_temperature:
         content["least_temperature"] = request.least_temperature
+    if request.generation:
+        content["generation"] = request.generation
     return call_key(content)
 
 
@@ -225,38 +249,45 @@ def check_before(request: Request, room: int | None, context: int | None, model:
         )
 
 
-def check_after(
-    request: Request, reported: int | None, context: int | None, model: str, exact: bool = False
-) -> None:
-    """Raise ContextOverflowError where the endpoint cannot have read the whole prompt.
+def has_fewer(request: Request, reply: Completion) -> bool:
+    """Return whether the endpoint counts fewer tokens than the prompt can possibly have.
 
-    Servers truncate what is too long and answer as if nothing had happened. Only the reported
-    number of prompt tokens shows it: fewer than the prompt can possibly have, or exactly the
-    window, known or recognised as a power of two.
-
-    Args:
-        request: What was sent.
-        reported: Prompt tokens by the endpoint's count; None or 0 where it counts none.
-        context: The window, where it is known.
-        model: Named in the message.
-        exact: Whether the window in force is certainly `context`, so that none is guessed.
+    It has truncated the prompt, or a part of it was in its prompt cache and is not counted. Counts
+    below any window are of the second kind.
     """
-    if not reported:
-        return
+    read = (reply.input_tokens or 0) + (reply.cached_tokens or 0)
     # No text needs more than half a token a character; only below that are its words counted,
     # which would take a third of the client's time a call.
     texts = [message.content for message in request.messages]
-    cut = 2 * reported < sum(map(len, texts)) and reported < sum(map(fewest_tokens, texts))
-    full = context is not None and reported >= context
-    # Exactly 2,048 tokens are a window and not a prompt where more was to be expected.
-    round_limit = reported >= 512 and reported & (reported - 1) == 0
-    guessed = not exact and round_limit and request.tokens >= 1.25 * reported
-    if cut or full or guessed:
-        raise ContextOverflowError(
-            f"{model}: the endpoint read {reported} tokens of a prompt of about"
-            f" {request.tokens}: it truncated what exceeds its context window; widen the window on"
-            " the server (num_ctx under chat=ollama), or use fewer or shorter passages"
-        )
+    short = read >= SMALLEST_WINDOW - NEAR and 2 * read < sum(map(len, texts))
+    return short and read < sum(map(fewest_tokens, texts))
+
+
+def fills_a_window(request: Request, reply: Completion, context: int | None) -> bool:
+    """Return whether the count is that of a common window, where more was to be expected.
+
+    Windows are powers of two; some servers keep half of the configured one (`context`).
+    """
+    read = reply.input_tokens or 0
+    power = 1 << max(0, read.bit_length() - 1)
+    near = any(abs(read - window) <= NEAR for window in (power, 2 * power, (context or 0) // 2))
+    return near and read >= COMMON_WINDOW - NEAR and request.tokens >= 1.1 * read
+
+
+def longer(request: Request) -> Request:
+    """Return the request with `ADDED_LINES` before its text, after a line that no cache holds."""
+    first, *rest = request.messages
+    added = f"Reference {request_key({}, request)}.\n{ADDED_LINES * FILLER}"
+    return Request((replace(first, content=added + first.content), *rest), max_tokens=16)
+
+
+def truncated(request: Request, reply: Completion, model: str) -> ContextOverflowError:
+    """Return the error for a prompt that the endpoint did not read completely."""
+    return ContextOverflowError(
+        f"{model}: the endpoint read {reply.input_tokens} tokens of a prompt of about"
+        f" {request.tokens}: it truncated what exceeds its context window; widen the window on"
+        " the server (num_ctx under chat=ollama), or use fewer or shorter passages"
+    )
 
 
 def check_ended(reply: Completion, room: int | None, model: str) -> None:

@@ -24,7 +24,6 @@ class OllamaChat(RemoteChat):
     """
 
     loads_weights: ClassVar[bool] = True
-    context_in_force: ClassVar[bool] = True
 
     base_url: str = field(default="http://localhost:11434", metadata=PLACE)
     context: int | None = 8192
@@ -128,4 +127,5 @@ def _read(reply: dict[str, Any]) -> Completion:
         raise TypeError("the content is not text")
     read, written = reply.get("prompt_eval_count"), reply.get("eval_count")
     reasoning = reply["message"].get("thinking")
-    return completion(content, reply.get("done_reason"), read, written, reasoning)
+    reason, model = reply.get("done_reason"), reply.get("model")
+    return completion(content, reason, read, written, reasoning, model)

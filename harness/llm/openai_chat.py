@@ -19,6 +19,7 @@ from harness.llm.messages import (
     Request,
     completion,
     data_url,
+    token_count,
 )
 from harness.llm.remote import PLACE
 
@@ -210,17 +211,30 @@ def _message(message: Message) -> dict[str, object]:
     return {"role": message.role, "content": parts}
 
 
+def _joined(parts: str | list[dict[str, Any]]) -> str:
+    """Return the text of a content that may consist of parts."""
+    if isinstance(parts, str):
+        return parts
+    return "".join(part["text"] for part in parts if part.get("type") == "text")
+
+
 def _read(reply: dict[str, Any]) -> list[Completion]:
     """Return a completion for each choice; the tokens are those of all together."""
     usage, found = reply.get("usage") or {}, []
+    details = usage.get("prompt_tokens_details")
+    cached = token_count(details.get("cached_tokens")) if isinstance(details, dict) else None
     for choice in reply["choices"]:
         message = choice["message"]
         text = message.get("content")
-        if text is not None and not isinstance(text, str):
-            text = "".join(part["text"] for part in text if part.get("type") == "text")
         reasoning = message.get("reasoning_content") or message.get("reasoning")
+        if text is not None and not isinstance(text, str):
+            thoughts = [part["thinking"] for part in text if part.get("type") == "thinking"]
+            reasoning = reasoning or "".join(map(_joined, thoughts))
+            text = _joined(text)
         read, written = usage.get("prompt_tokens"), usage.get("completion_tokens")
-        found.append(completion(text or "", choice.get("finish_reason"), read, written, reasoning))
+        reason, model = choice.get("finish_reason"), reply.get("model")
+        each = completion(text or "", reason, read, written, reasoning, model)
+        found.append(replace(each, cached_tokens=cached))
     if not found:
         raise ValueError("no choices")
     return found

@@ -12,7 +12,7 @@ import io
 import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -139,6 +139,8 @@ class RecordedChat(RecordedModel, Chat):
         outcomes: list[Outcome] = []
         for index, request in enumerate(requests):
             key = self.key(request)
+            if key not in replies:  # a recording cannot be asked again
+                key = self.key(replace(request, generation=""))
             if key in replies:
                 calls.recall(1)
                 outcomes.append(cached_completion(key, replies[key]))
@@ -223,7 +225,9 @@ def write_recording(
     Raises ConfigError where the file cannot be written; an existing one is then left unchanged.
     """
     rows: list[dict[str, object]] = [{"version": VERSION, **asdict(head)}]
-    rows += [{"key": key, **reply, "seconds": None} for key, reply in sorted(replies.items())]
+    for key, reply in sorted(replies.items()):
+        kept = {name: value for name, value in reply.items() if name in REPLY}
+        rows.append({"key": key, **kept, "seconds": None})
     for key, vector in sorted(vectors.items()):
         text = base64.b64encode(np.asarray(vector, "<f4").tobytes()).decode("ascii")
         rows.append({"key": key, "vector": text})

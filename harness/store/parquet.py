@@ -47,10 +47,15 @@ RESPONSES = pa.schema(
         ("generation_seconds", pa.float64()),
         ("input_tokens", pa.int64()),
         ("output_tokens", pa.int64()),
+        ("thinking", pa.string()),
+        ("model", pa.string()),
         ("call", pa.string()),
         ("error", pa.string()),
     ]
 )
+LATER = frozenset(("thinking", "model"))
+"""Columns that older files of this version lack: their values are None."""
+
 DERIVED = ("retrieved_contexts", "retrieved_context_ids", "k_returned")
 """Columns that repeat parts of `passages`, for other tools that read the file."""
 
@@ -96,7 +101,9 @@ def read_rows(content: bytes, schema: pa.Schema, path: Path) -> list[dict[str, A
     except (pa.ArrowException, OSError) as error:
         raise ValueError(str(error)) from None
     version = (found.schema.metadata or {}).get(b"harness", b"none").decode()
-    if version != str(VERSION) or not found.schema.equals(schema):
+    lacking = LATER.difference(found.schema.names)
+    expected = pa.schema([column for column in schema if column.name not in lacking])
+    if version != str(VERSION) or not found.schema.equals(expected):
         raise RunError(
             f"{path} was written by another version of the harness ({version}, this one "
             f"reads {VERSION}); the file is unchanged: collect under a new version=..."

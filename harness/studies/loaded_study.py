@@ -316,6 +316,7 @@ def run_facts(
             s.metric: labels_sha256(identity, s.metric) for s in scores if s.judge is not None
         },
         generator=model_name(made_with.models.get("chat"), made_with.generator),
+        other_models=made_with.other_models(row.model for row in responses),
         judge=model_name(identity.get("chat"), judge),
     )
 

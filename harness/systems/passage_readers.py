@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from harness.errors import ConfigError, EndpointError
+from harness.errors import ConfigError
 from harness.llm import Calls, Chat, Embedder, Generator, Message, RecordedChat, Request
 from harness.records import Answer, Passage, Query
 
@@ -112,12 +112,10 @@ class ChatReader(PassageReader):
     def generate(self, query: Query, found: Answer, embedder: Embedder, calls: Calls) -> Answer:
         """Return the model's reply with its tokens and seconds."""
         messages = self.prompt.messages(query.text, found.passages)
-        reply = self.chat.complete(Request(messages, sample=query.repeat), calls)
-        if not reply.text.strip() and reply.reasoning:
-            raise EndpointError(
-                f"{self.label} put its whole reply into the reasoning field and answered nothing; "
-                "switch the server's reasoning parser off or raise variant.chat.max_tokens"
-            )
+        request = Request(messages, sample=query.repeat, generation=calls.generation)
+        reply = self.chat.complete(request, calls)
+        if reply.remembered:
+            calls.answer_cached()
         return replace(
             found,
             text=reply.text,
@@ -125,5 +123,7 @@ class ChatReader(PassageReader):
             generation_seconds=reply.seconds,
             input_tokens=reply.input_tokens,
             output_tokens=reply.output_tokens,
+            thinking=reply.reasoning,
+            model=reply.model,
             call=reply.call,
         )

@@ -1,6 +1,6 @@
 """What every system under test is: configuration that is opened, then asked."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +10,7 @@ from harness.errors import ConfigError
 from harness.llm import Calls
 from harness.records import Answer, Query
 from harness.sources import Caption
+from harness.text import same_model
 
 Found = Mapping[tuple[str, int], Answer]
 """(question id, repeat) -> what another run retrieved for it, as an answer still without text."""
@@ -79,6 +80,21 @@ class Provenance:
             "ingest": None if self.ingest is None else dict(self.ingest),
         }
         return {name: value for name, value in every.items() if value is not None}
+
+    def other_models(self, answered: Iterable[str | None]) -> tuple[str, ...]:
+        """Return the names of models that answered and are not the one requested, sorted.
+
+        Empty for a deployment on Azure, which is not named after its model.
+
+        >>> made_with = Provenance(models={"chat": {"protocol": "openai", "model": "gpt-4o"}})
+        >>> made_with.other_models(["gpt-4o-2024-08-06", None, "gpt-4o-mini"])
+        ('gpt-4o-mini',)
+        """
+        chat = self.models.get("chat", {})
+        requested = chat.get("model")
+        if not requested or chat.get("protocol") == "azure":
+            return ()
+        return tuple(sorted({n for n in answered if n and not same_model(str(requested), n)}))
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "Provenance":

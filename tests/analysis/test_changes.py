@@ -14,7 +14,13 @@ from harness.analysis.changes import (
     compare_passages,
     fingerprints,
 )
-from harness.analysis.results import Attribution, Change, PassageChange, PassageComparison
+from harness.analysis.results import (
+    Attribution,
+    Change,
+    Conclusion,
+    PassageChange,
+    PassageComparison,
+)
 from harness.records import Passage, Question, Response
 
 BASE = RunFacts(
@@ -231,16 +237,67 @@ def test_attribution(study: Builder) -> None:
     same = {"P": [["a"], ["b"]], "Q": [["a"], ["b"]]}
     answers = {"P": ["x", "y"], "Q": ["x", "y"]}
 
-    assert attribute(compare(study(passages=same))) is Attribution.GENERATION
-    assert attribute(compare(study(passages=same, answers=answers))) is (
+    assert attribute(compare(study(passages=same)), "top_k") is Attribution.GENERATION
+    assert attribute(compare(study(passages=same, answers=answers)), "top_k") is (
         Attribution.NO_EFFECT_POSSIBLE
     )
-    assert attribute(compare(study(answers=answers))) is Attribution.NO_EFFECT_POSSIBLE
+    assert attribute(compare(study(answers=answers)), "top_k") is Attribution.NO_EFFECT_POSSIBLE
     other = {**same, "Q": [["a"], ["c"]]}
-    assert attribute(compare(study(passages=other, answers=answers))) is (
+    assert attribute(compare(study(passages=other, answers=answers)), "top_k") is (
         Attribution.RETRIEVAL_CHANGED
     )
-    assert attribute(compare(study(passages={**same, "Q": [["a"], []]}))) is Attribution.UNKNOWN
+    assert attribute(compare(study(passages={**same, "Q": [["a"], []]})), "top_k") is (
+        Attribution.UNKNOWN
+    )
+
+
+def versions(calls: list[str | None], answers: list[str]) -> StudyTable:
+    """Return two versions of a run that was asked two questions; the first's calls are a and b."""
+    passages = (Passage("d#1.1", "d", 1, "text", "a"),)
+
+    def rows(keys: list[str | None], texts: list[str]) -> list[Response]:
+        return [
+            Response(q, 0, "ask", "ref", "text", text, passages, call=key)
+            for q, key, text in zip(("q1", "q2"), keys, texts, strict=True)
+        ]
+
+    return study_table(
+        [RunFacts("P", "P"), RunFacts("Q", "Q", leaves={"version": "fixed"})],
+        [Question(q, f"ask {q}", "ref", "text") for q in ("q1", "q2")],
+        [],
+        {},
+        {"P": rows(["a", "b"], ["x", "y"]), "Q": rows(calls, answers)},
+        {(run, "q1", 0): 1 for run in "PQ"} | {(run, "q2", 0): 0 for run in "PQ"},
+    )
+
+
+def test_a_version_whose_answers_came_from_the_cache_shows_nothing() -> None:
+    """Equal answers are no evidence where the second version's model was not asked."""
+    found = analyse(versions(["a", "c"], ["x", "y"]))
+
+    [contrast] = found.contrasts
+    assert contrast.attribution is Attribution.FROM_CACHE
+    assert contrast.passages.same_calls == ("q1",)
+    assert {row.verdict for row in contrast.differences} == {Conclusion.NOT_COMPARED}
+    [finding] = [f for f in found.findings if f.left == "P"]
+    assert finding.kind == "answers_from_cache"
+    assert finding.numbers == {"cached": 1, "questions": 2}
+
+
+def test_a_version_that_was_asked_again_and_answers_alike_has_no_effect() -> None:
+    """Other calls with the same answers show that the repair changed nothing."""
+    [contrast] = analyse(versions(["c", "d"], ["x", "y"])).contrasts
+    assert contrast.attribution is Attribution.NO_EFFECT_POSSIBLE
+
+    [contrast] = analyse(versions([None, None], ["x", "y"])).contrasts
+    assert contrast.attribution is Attribution.NO_EFFECT_POSSIBLE
+
+
+def test_one_model_call_is_one_answer_for_every_other_factor() -> None:
+    """Where nothing of the call differs, the setting did not act."""
+    assert attribute(compare(versions(["a", "b"], ["x", "y"])), "top_k") is (
+        Attribution.NO_EFFECT_POSSIBLE
+    )
 
 
 def test_runs_that_share_no_question_are_not_attributed(study: Builder) -> None:

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -201,6 +202,147 @@ def test_an_answer_in_the_reasoning_field_is_no_answer(command: Command, study: 
 
     assert done.returncode == 1
     assert "reasoning field" in done.stderr
+
+
+THOUGHT = "Candidates: 27 or 28. The passage says 27."
+
+
+def test_thinking_is_no_part_of_the_answer(command: Command, study: Study) -> None:
+    """What was thought is kept in a column of its own; a thought without end is a failure."""
+    answers: dict[str, str | Reply] = {
+        "哪一年": Reply(f"<think>{THOUGHT}", finish_reason="length"),
+        "塔高": f"<think>{THOUGHT}</think>It is 28 metres tall.",
+        "何月": Reply("[THINK]四月?[/THINK]四月", reasoning=THOUGHT),
+    }
+    with StubEndpoint(scripted(answers)) as stub:
+        done = command("collect", *words(stub.base_url, study))
+
+    assert "2 of 3 answered, 1 failed" in done.stdout
+    found = {str(row["response"]): row for row in rows(study)}
+    assert found.keys() == {"None", "It is 28 metres tall.", "四月"}
+    assert found["It is 28 metres tall."]["thinking"] == THOUGHT
+    assert found["四月"]["thinking"] == f"{THOUGHT}\n四月?"
+    failed = found["None"]
+    assert "its whole reply is thinking" in str(failed["error"])
+    assert THOUGHT in str(failed["thinking"])
+    assert failed["call"]
+    assert failed["output_tokens"] == 7
+
+
+def test_thinking_of_an_ollama_model_is_kept_apart(command: Command, study: Study) -> None:
+    """The field of Ollama's own protocol, and marks in its text."""
+    script = [Reply("It is 28 m.", reasoning=THOUGHT), f"<think>{THOUGHT}</think>It is 28 m."]
+    with StubEndpoint(script) as stub:
+        at = [f"variant.chat.base_url={stub.url}", "variant.chat.model=stub"]
+        done = command("collect", "variant=text_k4", *study.words, "chat=ollama", *at, "limit=2")
+
+    assert done.returncode == 0, done.stderr
+    name = "text_k4-chat-ollama-chat.model-stub-index.chunk_size-40"
+    found = pq.read_table(study.run(name) / "responses.parquet").to_pylist()
+    assert [(row["response"], row["thinking"]) for row in found] == [("It is 28 m.", THOUGHT)] * 2
+
+
+@pytest.mark.slow
+def test_a_repaired_model_is_asked_again(command: Command, study: Study) -> None:
+    """`version=` and `again=true` send the calls again, and nothing else does."""
+    with StubEndpoint("25公尺") as stub:
+        asked = words(stub.base_url, study)
+        assert command("collect", *asked).returncode == 0
+        first = {row["call"] for row in rows(study)}
+
+        stub.script = "27公尺"
+        done = command("collect", *asked, "version=fixed")
+        assert "3 of 3 answered\n" in done.stdout
+        table = pq.read_table(study.run(f"{RUN}-fixed") / "responses.parquet")
+        assert table["response"].to_pylist() == ["27公尺"] * 3
+        assert len(stub.received) == 6
+
+        assert command("collect", *asked, "again=true").returncode == 0
+        assert [row["response"] for row in rows(study)] == ["27公尺"] * 3
+        assert len(stub.received) == 9
+        assert not first & {row["call"] for row in rows(study)}
+
+        stub.script = "28公尺"
+        assert command("collect", *asked, "again=true").returncode == 0
+        assert [row["response"] for row in rows(study)] == ["28公尺"] * 3
+        assert Run(study.run(RUN)).facts()["generation"] == 2
+
+
+@pytest.mark.slow
+def test_an_interrupted_repetition_asks_for_no_answer_twice(command: Command, study: Study) -> None:
+    """`again=true` that fails leaves the old run, and goes on where it was interrupted."""
+    answers: dict[str, str | Reply] = {}
+    with StubEndpoint(scripted(answers)) as stub:
+        asked = words(stub.base_url, study)
+        command("collect", *asked)
+        before = rows(study)
+        answers |= {"哪一年": Reply(status=500), "塔高": "27公尺"}
+
+        done = command("collect", *asked, "again=true", "give_up_after=1")
+
+        assert done.returncode == 1
+        assert "is unchanged" in done.stderr
+        assert rows(study) == before
+        answers["哪一年"] = "1931年"
+        sent = len(stub.received)
+        done = command("collect", *asked, "again=true")
+        assert "of 3 answers came from the cache" in done.stdout
+        questions = [r.prompt.partition("問題：")[2] for r in stub.received[sent:]]
+        assert not [question for question in questions if "塔高" in question]
+    assert [row["response"] for row in rows(study)][:2] == ["27公尺", "1931年"]
+
+
+def test_answers_from_the_cache_are_counted(command: Command, study: Study) -> None:
+    """A run that is collected anew under the same name is told from one that was asked."""
+    with StubEndpoint("25公尺") as stub:
+        asked = words(stub.base_url, study)
+        assert "came from" not in command("collect", *asked).stdout
+        shutil.rmtree(study.run(RUN))
+
+        done = command("collect", *asked)
+
+        assert "3 of 3 answered; 3 of 3 answers came from the cache" in done.stdout
+        assert len(stub.received) == 3
+
+
+def names_model(model: str) -> Callable[[Received], Reply]:
+    """Answer as a server does that names this model in its replies."""
+    message = {"role": "assistant", "content": "27公尺"}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    ollama = {"message": message, "done": True, "done_reason": "stop"}
+    body = {"model": model, "choices": [choice], **ollama}
+    return lambda _: Reply(raw=json.dumps(body).encode())
+
+
+@pytest.mark.parametrize("model", ["stub-2026-08-06", "other"])
+def test_the_model_that_answered_is_recorded(
+    command: Command, study: Study, caplog: pytest.LogCaptureFixture, model: str
+) -> None:
+    """Both names are in run.json; a warning says so where they cannot mean one model."""
+    with StubEndpoint(names_model(model)) as stub:
+        assert command("collect", *words(stub.base_url, study)).returncode == 0
+
+    facts = Run(study.run(RUN)).facts()
+    assert facts["made_with"]["models"]["chat"]["model"] == "stub"
+    assert facts["models_answered"] == [model]
+    assert {row["model"] for row in rows(study)} == {model}
+    warned = f"stub was requested, but the server says that {model} answered" in caplog.text
+    assert warned is (model == "other")
+
+
+@pytest.mark.slow
+def test_a_prompt_that_is_read_in_part_is_a_failure(command: Command, study: Study) -> None:
+    """A server that reads half of the configured window answers nothing that counts."""
+    lines = (
+        f"The lighthouse number {n} was completely restored last year.\n\n" for n in range(600)
+    )
+    study.corpus.write_text("".join(lines), encoding="utf-8")
+    with StubEndpoint("27公尺", window=4098) as stub:
+        wide = [*words(stub.base_url, study), "variant.index.chunk_size=6000"]
+        done = command("collect", *wide, "variant.chat.context=8192", "limit=1")
+
+    assert done.returncode == 1
+    assert "read 4098 tokens of a prompt" in done.stderr
 
 
 def test_repeats_are_asked_apart(command: Command, study: Study) -> None:

@@ -1,5 +1,6 @@
 """What is sent and comes back: its key, its tokens, and whether it fits the context window."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,10 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import ContextOverflowError
-from harness.llm import Calls, Completion, Message, OpenAIChat, Request
+from harness.llm import (
+    Calls,
+    Completion,
+    Message,
+    OllamaChat,
+    OpenAIChat,
+    RemoteChat,
+    Request,
+)
 from harness.llm.messages import (
     cached_completion,
-    check_after,
     check_before,
     check_ended,
     completion_payload,
@@ -23,7 +31,7 @@ from harness.llm.messages import (
     fewest_tokens,
     request_key,
 )
-from tests.stub_endpoint import Reply, StubEndpoint
+from tests.stub_endpoint import Received, Reply, StubEndpoint
 
 texts = st.text(st.characters(codec="utf-8"), max_size=20)
 messages = st.builds(
@@ -71,6 +79,7 @@ def test_any_field_of_the_request_changes_the_key(request: Request, text: str) -
         replace(request, schema={**(request.schema or {}), text + "x": 0.5}),
         replace(request, max_tokens=(request.max_tokens or 0) + 1),
         replace(request, sample=request.sample + 1),
+        replace(request, generation=request.generation + "again 1"),
     ]
     alone = replace(request, messages=(first,))
 
@@ -253,23 +262,124 @@ def test_divided_window_is_found_out(calls: Calls, chat_at: Callable[..., OpenAI
             chat_at(shared).complete(LONG, calls)
 
 
-def test_full_known_window_counts_as_cut() -> None:
+def test_full_known_window_counts_as_cut(calls: Calls, chat_at: Callable[..., OpenAIChat]) -> None:
     """A prompt that fills the stated window to the last token was truncated."""
-    with pytest.raises(ContextOverflowError):
-        check_after(LONG, reported=5000, context=5000, model="m")
+    with StubEndpoint(Reply("fine", prompt_tokens=7000)) as stub:
+        with pytest.raises(ContextOverflowError):
+            chat_at(stub, context=7000).complete(LONG, calls)
+
+        assert len(stub.received) == 1
 
 
-@pytest.mark.parametrize("reported", [None, 0, 6000, 3900, 2500])
-def test_plausible_counts_pass(reported: int | None) -> None:
+@pytest.mark.parametrize("reported", [0, 6000, 3900, 2500])
+def test_plausible_counts_pass(
+    calls: Calls, chat_at: Callable[..., OpenAIChat], reported: int
+) -> None:
     """No count, or one that some tokenizer may come to, does not show a truncation."""
-    check_after(LONG, reported, context=8192, model="m")
+    with StubEndpoint(Reply("fine", prompt_tokens=reported)) as stub:
+        assert chat_at(stub, context=8192).complete(LONG, calls).text == "fine"
+
+        assert len(stub.received) == 1
 
 
-def test_round_count_is_no_sign_where_the_window_is_known_to_be_in_force() -> None:
-    """4,096 tokens of about 6,000 are suspicious, unless the server was sent its window."""
-    check_after(LONG, 4096, context=8192, model="m", exact=True)
-    with pytest.raises(ContextOverflowError):
-        check_after(LONG, 4096, context=None, model="m")
+def chat_by(protocol: str, stub: StubEndpoint) -> RemoteChat:
+    """Return a model with a window of 8,192 tokens at a stub."""
+    if protocol == "openai":
+        return OpenAIChat(base_url=stub.base_url, model="stub", context=8192)
+    return OllamaChat(base_url=stub.url, model="stub", context=8192)
+
+
+PROSE = Request((Message("user", "The lighthouses were completely restored. " * 556),))
+"""23,352 characters of English."""
+
+
+@pytest.mark.parametrize("protocol", ["openai", "ollama"])
+@pytest.mark.parametrize("limit", [4098, 4096, 4090, 2050])
+def test_half_the_window_is_found_out(calls: Calls, protocol: str, limit: int) -> None:
+    """A server that reads half of the configured window counts as many tokens of any longer one."""
+    with StubEndpoint("fine", window=limit) as stub:
+        chat = chat_by(protocol, stub)
+
+        for sample in range(2):
+            with pytest.raises(ContextOverflowError, match=f"read {limit} tokens of a prompt"):
+                chat.complete(replace(PROSE, sample=sample), calls)
+
+        assert len(stub.chats) == 3  # a longer prompt once; the second is known to be cut
+        assert calls.size().calls == {}
+
+
+def test_a_prompt_that_happens_to_fill_a_window_is_kept(
+    calls: Calls, chat_at: Callable[..., OpenAIChat]
+) -> None:
+    """A longer prompt has more tokens: the server read both."""
+    counts = iter([4098, 4300])
+    with StubEndpoint(lambda _: Reply("fine", prompt_tokens=next(counts))) as stub:
+        assert chat_at(stub, context=8192).complete(PROSE, calls).text == "fine"
+
+    assert (calls.asked, calls.tokens["stub"][0]) == (2, 4098 + 4300)
+
+
+def test_one_longer_prompt_decides_for_many(
+    calls: Calls, chat_at: Callable[..., OpenAIChat]
+) -> None:
+    """Prompts of one length that fills a common window by chance cost one more call together."""
+
+    def reply(received: Received) -> Reply:
+        return Reply("fine", prompt_tokens=4098 + 300 * ("Reference" in received.prompt))
+
+    with StubEndpoint(reply) as stub:
+        many = [replace(PROSE, sample=sample, schema={}) for sample in range(6)]
+        chat_at(stub, context=8192).complete_all(many, calls)
+
+        assert len([received for received in stub.chats if "Reference" in received.prompt]) == 1
+
+
+def shared_length(one: str, other: str) -> int:
+    """Return how many characters two texts have in common at their beginnings."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+class CachingServer:
+    """A server that counts only the tokens that follow the longest prompt it has seen."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def __call__(self, received: Received) -> Reply:
+        shared = max((shared_length(one, received.prompt) for one in self.seen), default=0)
+        self.seen.append(received.prompt)
+        return Reply("fine", prompt_tokens=max(1, (len(received.prompt) - shared) // 4))
+
+
+@pytest.mark.parametrize("protocol", ["openai", "ollama"])
+@pytest.mark.parametrize("kept", [23000, 20000, 0])
+def test_counts_of_a_caching_server_are_no_truncation(
+    calls: Calls, protocol: str, kept: int
+) -> None:
+    """Few tokens, since the rest is in the server's cache, do not mean that it was not read."""
+    server, text = CachingServer(), PROSE.messages[0].content
+    server.seen.append(text[:kept])
+    with StubEndpoint(server) as stub:
+        chat = chat_by(protocol, stub)
+        for sample in range(3):
+            request = Request((Message("user", text[:20000] + f"{sample} " * 1500),))
+            assert chat.complete(request, calls).text == "fine"
+
+        assert len(stub.chats) <= 4
+
+
+def test_tokens_that_the_server_says_it_cached_count_as_read(
+    calls: Calls, chat_at: Callable[..., OpenAIChat]
+) -> None:
+    """`cached_tokens` beside fewer `prompt_tokens` than the prompt has."""
+    usage = {"prompt_tokens": 600, "prompt_tokens_details": {"cached_tokens": 4400}}
+    choice = {"message": {"content": "fine"}, "finish_reason": "stop"}
+    body = json.dumps({"choices": [choice], "usage": usage}).encode()
+    with StubEndpoint(Reply(raw=body)) as stub:
+        assert chat_at(stub, context=8192).complete(PROSE, calls).text == "fine"
+
+        assert len(stub.received) == 1
 
 
 @pytest.mark.parametrize(

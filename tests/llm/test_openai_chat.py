@@ -1,5 +1,6 @@
 """The OpenAI protocol: what is sent, and how the reply is read."""
 
+import json
 import logging
 from collections.abc import Callable
 from typing import Any
@@ -95,6 +96,19 @@ def test_empty_content_with_reasoning(calls: Calls, chat_at: MakeChat, ask: Make
         completion = chat_at(stub).complete(ask(), calls)
 
     assert (completion.text, completion.reasoning) == ("", '{"verdict":1}')
+
+
+@pytest.mark.parametrize("thinking", ["27?", [{"type": "text", "text": "27?"}]])
+def test_thinking_parts_of_the_content_are_reasoning(
+    calls: Calls, chat_at: MakeChat, ask: MakeRequest, thinking: object
+) -> None:
+    """A content in parts: the text is the answer, and what was thought is kept apart."""
+    parts = [{"type": "thinking", "thinking": thinking}, {"type": "text", "text": "28"}]
+    body = {"choices": [{"message": {"content": parts}, "finish_reason": "stop"}]}
+    with StubEndpoint(Reply(raw=json.dumps(body).encode())) as stub:
+        completion = chat_at(stub).complete(ask(), calls)
+
+    assert (completion.text, completion.reasoning) == ("28", "27?")
 
 
 def test_schema_is_asked_for(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:

@@ -4,6 +4,7 @@ import gzip
 import json
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -192,6 +193,13 @@ def test_a_recorded_reply_comes_back_whole(chat: RecordedChat, ask: MakeRequest)
     assert (reply.text, reply.finish_reason, reply.remembered) == ("27 metres", "stop", True)
     assert reply.seconds is None
     assert (calls.asked, calls.remembered) == (0, 1)
+
+
+def test_a_recording_replays_every_generation(chat: RecordedChat, ask: MakeRequest) -> None:
+    """It cannot be asked again, so another version of a system gets the recorded reply."""
+    again = replace(ask(), generation="fixed again 1")
+
+    assert chat.complete(again, Calls(None)) == chat.complete(ask(), Calls(None))
 
 
 def test_the_label_says_that_it_is_recorded(chat: RecordedChat) -> None:

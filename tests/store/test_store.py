@@ -42,6 +42,17 @@ def test_responses_come_back_as_they_were(tmp_path: Path) -> None:
     assert Run(tmp_path).responses() == rows
 
 
+def test_files_without_the_columns_added_since_are_read(tmp_path: Path) -> None:
+    """A run that was collected before thinking was kept opens, with no thinking in it."""
+    run = Run(tmp_path)
+    run.write_responses([replace(RESPONSE, thinking="27?", model="other")])
+    path = run.table("responses")
+    pq.write_table(pq.read_table(path).drop_columns(["thinking", "model"]), path)
+    (tmp_path / "SHA256SUMS").unlink()
+
+    assert run.responses() == [RESPONSE]
+
+
 def test_other_tools_find_the_four_names(tmp_path: Path) -> None:
     """pandas and pyarrow read the columns that RAG evaluators agree on, as real lists."""
     Run(tmp_path).write_responses([RESPONSE])

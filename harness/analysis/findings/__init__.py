@@ -299,6 +299,21 @@ KINDS: dict[str, FindingKind] = {
         (),
         ("generator", "judge"),
     ),
+    "another_model": FindingKind(
+        "The server says that models `answered` replied, not the `generator` that was requested.",
+        Severity.WARNING,
+        ("run",),
+        (),
+        ("generator", "answered"),
+    ),
+    "answers_from_cache": FindingKind(
+        "Answers of two versions came from one model call: the model was not asked again, so "
+        "nothing follows from their being the same.",
+        Severity.WARNING,
+        (*CONTRAST, "questions"),
+        ("cached", "questions"),
+        SIDES,
+    ),
     "same_wording": FindingKind(
         "These questions have the same wording; they are scored separately.",
         Severity.WARNING,

@@ -112,6 +112,16 @@ def by_construction(contrast: Contrast) -> Iterator[Finding]:
             "no_effect_possible",
             numbers={"questions": len(contrast.passages.by_question)},
         )
+    if contrast.factor == "version" and contrast.passages.same_calls:
+        yield about(
+            contrast,
+            "answers_from_cache",
+            numbers={
+                "cached": len(contrast.passages.same_calls),
+                "questions": len(contrast.passages.by_question),
+            },
+            questions=contrast.passages.same_calls,
+        )
     if contrast.attribution is Attribution.GENERATION:
         right = contrast.difference(RIGHT)
         won, lost = (right.won, right.lost) if right else ((), ())
@@ -138,6 +148,8 @@ def moved_passages(contrast: Contrast) -> Iterator[Finding]:
 def missing_scores(contrast: Contrast) -> Iterator[Finding]:
     """Yield differences whose sign depends on NA cells, and metrics judged differently."""
     for row in contrast.differences:
+        if contrast.attribution is Attribution.FROM_CACHE:
+            break
         if row.verdict is Conclusion.NOT_COMPARED and row.questions and row.p is None:
             yield about(contrast, "judged_differently", metric=row.metric, numbers={"others": 0})
             continue

@@ -24,6 +24,9 @@ def run_findings(study: StudyTable, analysis: Analysis) -> Iterator[Finding]:
     for facts in study.runs:
         yield from refusals(study, facts, evidence)
         yield from same_family(facts)
+        if facts.other_models:
+            names = {"generator": facts.generator or "", "answered": ", ".join(facts.other_models)}
+            yield Finding("another_model", names=names, run=facts.name)
     yield from refusals_recognised(study)
     yield from single_cells(study)
     yield from suspect_verdicts(analysis.suspects)

@@ -50,7 +50,7 @@ EVIDENCE_IN = {
     "under_every_judge": "judges",
     "under_some_judges": "judges",
     "judges_agreement": "judges",
-    "judge_of_same_family": "made",
+    **dict.fromkeys(("judge_of_same_family", "another_model"), "made"),
     "same_wording": "questions",
     "missing_scores": "means",
     "quantised": "means",

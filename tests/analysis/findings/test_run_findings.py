@@ -160,6 +160,16 @@ def test_a_judge_of_the_generator_s_family_is_named(article: StudyTable) -> None
     assert not [f for f in analyse(other).findings if f.kind == "judge_of_same_family"]
 
 
+def test_another_model_than_the_one_requested_is_named(study: Builder) -> None:
+    """A run whose server names other models has a warning with both names."""
+    run = RunFacts("P", "P", generator="asked", other_models=("a", "b"))
+
+    found = analyse(study(right={"P": [1, 0]}, runs={"P": run})).findings
+
+    [finding] = [f for f in found if f.kind == "another_model"]
+    assert (finding.run, finding.names) == ("P", {"generator": "asked", "answered": "a, b"})
+
+
 @pytest.mark.parametrize(
     ("model", "name"),
     [("Qwen/Qwen2.5-Coder-1.5B", "qwen"), ("gpt", "gpt"), ("gpt-4o-mini", "gpt"), ("o3", "o")],
