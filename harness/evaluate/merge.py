@@ -201,7 +201,7 @@ def _filled(before: Sequence[Verdict], now: Sequence[Verdict]) -> list[Verdict]:
 
 def _usable(row: Verdict) -> float:
     """Return 1 where the judge's reply could be used, half where a similarity is missing."""
-    return 0.0 if row.error in LOST else 0.5 if row.error == Status.ZERO_VECTOR else 1.0
+    return 0.5 if row.error == Status.ZERO_VECTOR else 0.0 if row.error in LOST else 1.0
 
 
 def _share_labelled(rows: Sequence[Verdict]) -> float:

@@ -155,8 +155,8 @@ def test_two_ways_of_overflow_have_one_heading(
     def script(received: Received) -> str | Reply:
         said = in_good_faith(received)
         if "1號塔" in received.prompt:
-            return Reply(status=400, error="This model's maximum context length is 256 tokens")
-        return Reply(said, prompt_tokens=256) if "2號塔" in received.prompt else said
+            return Reply(status=400, error="This model's maximum context length is 512 tokens")
+        return Reply(said, prompt_tokens=512) if "2號塔" in received.prompt else said
 
     stub.script = script
     done = evaluate("limit=3")

@@ -1,3 +1,4 @@
+import errno
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -85,7 +86,7 @@ def test_a_failed_rewrite_leaves_the_old_file(
     book.add([grade("q1"), grade("q2")])
 
     def crash(number: int) -> None:
-        raise OSError("the plug was pulled")
+        raise OSError(errno.EIO, "the plug was pulled")
 
     monkeypatch.setattr(os, "fsync", crash)
     with pytest.raises(OSError, match="plug"):
