@@ -1,6 +1,6 @@
 """What goes wrong around a judge, a process, a disk or a file, and what becomes of the labels.
 
-    python -m tests.robustness --json                     all; twenty minutes or so
+    python -m tests.robustness --json                     all; a quarter of an hour and more
     python -m tests.robustness --only kills two
     python -m tests.robustness --modes 429 format_line_echoed
 
