@@ -369,7 +369,7 @@ class MetricTrust:
     correlation: float | None
     """Pearson's r between score and right/wrong."""
     undefined: str | None
-    """Why there is no correlation: `no_scores`, or `constant` where scores or grades are."""
+    """Why there is no correlation: `no_scores`, `no_right`, `no_wrong`, or `constant` scores."""
 
 
 @dataclass(frozen=True, slots=True)
