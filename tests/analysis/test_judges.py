@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from harness.analysis import (
@@ -196,6 +197,50 @@ def test_only_the_common_part_is_compared() -> None:
     assert (judges.metrics, judges.uncommon) == (("faithfulness",), ("precision",))
     assert held(found) == {("better", "faithfulness"): ("B",)}
     assert [one.verdict for one in judges.findings[0].readings] == ["no_evidence", "better"]
+
+
+@pytest.mark.parametrize(
+    ("partly", "runs", "metrics", "questions"),
+    [
+        # B scored R with one metric of two: the run is left out, as it misses half of its cells
+        ({"R": ("precision", range(20))}, "PQST", ("faithfulness", "precision"), 20),
+        # ... and R with two questions only
+        ({"R": ("faithfulness", range(2, 20))}, "PQST", ("faithfulness", "precision"), 20),
+        # R and S with one metric each: without either run alone nothing is in common
+        (
+            {"R": ("precision", range(20)), "S": ("faithfulness", range(20))},
+            "PQT", ("faithfulness", "precision"), 20,
+        ),
+        # every run but one without precision: the metric is left out
+        ({run: ("precision", range(20)) for run in "QRST"}, "PQRST", ("faithfulness",), 20),
+        # one question of one run: the question is left out
+        ({"R": ("faithfulness", range(1))}, "PQRST", ("faithfulness", "precision"), 19),
+    ],
+)  # fmt: skip
+def test_what_is_judged_in_part_is_left_out(
+    partly: Mapping[str, tuple[str, range]],
+    runs: str,
+    metrics: tuple[str, ...],
+    questions: int,
+) -> None:
+    """A run or a metric that a judge scored in part does not end the comparison of the others."""
+    rows = {"P": LOW, "Q": HIGH, "R": HIGH, "S": HIGH, "T": HIGH}
+    every = {"faithfulness": rows, "precision": rows}
+    whole, second = table("A", every), table("B", every)
+    statuses = second.scores.statuses.copy()
+    values = second.scores.values.copy()
+    for run, (metric, missing) in partly.items():
+        cell = "PQRST".index(run), list(missing), list(every).index(metric)
+        statuses[cell], values[cell] = "", np.nan
+    second = replace(second, scores=replace(second.scores, statuses=statuses, values=values))
+
+    found = several(("A", whole), ("B", second)).judges
+
+    assert found is not None
+    assert found.compared == ("A", "B")
+    assert ("".join(found.runs), found.metrics, len(found.questions)) == (runs, metrics, questions)
+    assert found.uncommon == tuple(metric for metric in every if metric not in metrics)
+    assert {one.judges for one in found.findings} == {("A", "B")}
 
 
 def test_na_is_scored() -> None:

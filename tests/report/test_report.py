@@ -414,7 +414,7 @@ def test_judges_are_held_against_each_other(command: Command, article: Article) 
         in page
     )
     assert "each judge has scored: 6 of 6 runs, 7 of 8 questions, 3 metrics" in page
-    assert "Left out because not every judge has scored them: answer relevancy." in page
+    assert "Left out because not every judge has scored them in full: answer relevancy." in page
     [agreed] = of_kind(article, "judges_agreement")
     assert {name: agreed["numbers"][name] for name in ("n", "agreed", "kappa", "low")} == {
         "n": 4,
