@@ -315,6 +315,12 @@ def statement(finding: Finding) -> tuple[object, ...]:
     )
 
 
+def subject(finding: Finding) -> tuple[object, ...]:
+    """Return what a finding is about: two judges that find opposite things of it have one row."""
+    about = (finding.left, finding.right, finding.run, finding.metric)
+    return (*about, finding.numbers.get("k"))
+
+
 def rests_on_judged_ranks(finding: Finding) -> bool:
     """Return whether a finding rests on which passages a judge called useful."""
     return finding.kind == "deeper_rank" and finding.names["source"] == BY_JUDGE
@@ -336,12 +342,19 @@ def needs_no_judge(finding: Finding, judged: list[str]) -> bool:
 
 
 def findings_by_judge(results: Mapping[str, JudgeResults]) -> Iterator[FindingByJudge]:
-    """Yield each finding of any judge with all judges' readings, the first judge's first."""
+    """Yield each subject of any judge's finding with all judges' readings.
+
+    The first judge's come first. That a metric is trusted goes before that it is not: a row on
+    trust names the judges under whom right answers score above wrong ones, if there are any.
+    """
     first: dict[tuple[object, ...], Finding] = {}
     for own in results.values():
-        for key, finding in own.findings.items():
-            first.setdefault(key, finding)
-    for key, finding in first.items():
+        for finding in own.findings.values():
+            found = first.setdefault(subject(finding), finding)
+            if found.kind == "metric_not_trusted" and finding.kind == "metric_trusted":
+                first[subject(finding)] = finding
+    for finding in first.values():
+        key = statement(finding)
         yield FindingByJudge(
             finding,
             tuple(

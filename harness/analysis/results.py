@@ -530,10 +530,10 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class FindingByJudge:
-    """A finding that rests on a judge's labels, under each judge."""
+    """A finding that rests on a judge's labels, under each judge; one for each subject."""
 
     finding: Finding
-    """As given by the first judge under which it holds."""
+    """As given by the first judge under which it holds; of opposite ones the first judge's."""
     readings: tuple[Reading, ...]
     """In the order of `Judges.compared`."""
 
