@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.analysis.analyse import in_view
+from harness.analysis.analyse import in_view, runs_in_view
 from harness.analysis.changes import Design
 from harness.analysis.contrasts import contrasts
 from harness.analysis.findings import Finding, Severity, strongest_first
@@ -286,6 +286,7 @@ def judge_results(
 ) -> JudgeResults:
     """Return the contrasts, the trust, and the findings in view that rest on the judge."""
     ranked = all(map(has_useful_labels, common.tables.values()))
+    shown = runs_in_view(study.scores.runs, pairs, options)
     findings = [
         *(finding for pair in pairs for finding in significant_differences(pair)),
         *(trust_finding(row) for row in trust if row.verdict is not Trust.TOO_FEW_GRADES),
@@ -297,7 +298,7 @@ def judge_results(
         {
             statement(finding): finding
             for finding in findings
-            if in_view(finding, options)
+            if in_view(finding, options, shown)
             and (ranked if rests_on_judged_ranks(finding) else finding.metric in common.metrics)
         },
     )
