@@ -152,8 +152,8 @@ KINDS: dict[str, FindingKind] = {
         ("graded_by",),
     ),
     "deeper_rank": FindingKind(
-        "The first useful passage of these questions has a rank above k in this run: with "
-        "top_k = k it would have been missed.",
+        "The first useful passage of these questions has a rank above k in this run: the "
+        "first k passages alone would have missed it.",
         Severity.FINDING,
         ("run", "questions"),
         ("k", "k_returned"),

@@ -224,3 +224,18 @@ def test_a_warning_that_stands_for_others_counts_them() -> None:
     assert told(0).endswith("evaluate both runs alike.")
     assert told(1).endswith("alike. The same holds in 1 more contrast.")
     assert told(2).endswith("alike. The same holds in 2 more contrasts.")
+
+
+@pytest.mark.parametrize("language", ["en", "ja", "zh_hant"])
+def test_a_deeper_rank_names_no_setting(language: str) -> None:
+    """A system of one's own may have no top_k: the sentence counts passages."""
+    found = Finding(
+        "deeper_rank",
+        {"k": 2, "k_returned": 3},
+        {"source": "gold"},
+        run="mine",
+        questions=("q1",),
+    )
+
+    assert "top_k" not in sentence(found, words(language))
+    assert sentence(found, EN).endswith("; the first 2 passages alone would have missed it.")
