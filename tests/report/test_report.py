@@ -495,3 +495,20 @@ def test_a_check_in_other_words_is_another_check(command: Command, article: Arti
     assert done.returncode == 0, done.stderr
     checks = {f["names"]["check"]: f["numbers"]["n"] for f in of_kind(article, "judges_agreement")}
     assert checks == {"passage_useful": 12, "cites": 0}
+
+
+def test_a_command_to_paste_is_whole_and_names_no_judge(command: Command, article: Article) -> None:
+    """It is longer than the line, neither cut nor wrapped, and collecting needs no judge."""
+    setting = "judge.chat.base_url=http://127.0.0.1:8000/v1"
+    done = command("report", *article.words, setting, "runs=[text_k4,ctx_k9_strict]")
+
+    assert done.returncode == 0, done.stderr
+    start = "  python -m harness.collect "
+    commands = [line for line in done.stdout.splitlines() if line.startswith(start)]
+    assert commands
+    for line in commands:
+        settings = dict(word.split("=", 1) for word in line.removeprefix(start).split())
+        assert settings["root"] == str(article.folder)
+        assert settings["variant"] in VARIANTS
+        assert not [key for key in settings if "judge" in key]
+    assert max(map(len, commands)) > 100

@@ -41,7 +41,8 @@ class StudyFacts:
     """The study's language as the judges call it: en, ja, zh_hant or zh_hans; the terminal shows
     the agreement that was measured in it. Empty where it is not known."""
     overrides: tuple[str, ...] = ()
-    """The override words that name this study, put into commands to paste: ("study=census",)."""
+    """The override words that name this study and its judge, quoted for a shell and put into
+    commands to paste: ("study=census",)."""
 
 
 def opening(analysis: Analysis, facts: StudyFacts, words: Words, brief: bool = False) -> Section:

@@ -197,9 +197,11 @@ def offer(pair: Confounded, facts: StudyFacts, words: Words) -> Iterator[Paragra
 
 
 def command(run: MissingRun, facts: StudyFacts) -> Command:
-    """Return the line that collects a variant of this study.
+    """Return the line that collects a variant of this study, which no judge takes part in.
 
-    >>> command(("variant=ctx_k4",), StudyFacts("census", overrides=("study=census",)))
-    Command(text='python -m harness.collect study=census variant=ctx_k4')
+    >>> words = ("study=census", "judge=chat", "chat@judge.chat=ollama", "root=judge")
+    >>> command(("variant=ctx_k4",), StudyFacts("census", overrides=words))
+    Command(text='python -m harness.collect study=census root=judge variant=ctx_k4')
     """
-    return Command(" ".join(("python -m harness.collect", *facts.overrides, *run)))
+    study = (word for word in facts.overrides if "judge" not in word.partition("=")[0])
+    return Command(" ".join(("python -m harness.collect", *study, *run)))
