@@ -2,9 +2,8 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
-from itertools import combinations
 
-from harness.analysis.changes import Design, incomparable
+from harness.analysis.changes import Design, incomparable_groups
 from harness.analysis.contrasts import cluster_numbers, contrasts
 from harness.analysis.findings import Finding, merge_alike, strongest_first
 from harness.analysis.findings.contrast_findings import contrast_findings
@@ -47,11 +46,7 @@ def analyse(study: StudyTable, options: Options = WHOLE_REPORT) -> Analysis:
         contrasts=pairs,
         confounded=confounded(design),
         repeats=tuple((names[i], names[j]) for i, j in design.repeats),
-        incomparable=tuple(
-            (left.name, right.name, reason)
-            for left, right in combinations(study.runs, 2)
-            if (reason := incomparable(left, right)) is not None
-        ),
+        incomparable=incomparable_groups(study.runs),
         curves=curves(design, compared),
         interactions=interactions(study, design, compared, options),
         counterfactuals=counterfactuals(design, compared),
@@ -88,6 +83,9 @@ def narrow(analysis: Analysis, options: Options) -> Analysis:
         analysis,
         contrasts=contrasts_in_view(analysis.contrasts, options),
         confounded=confounded,
+        incomparable=tuple(
+            groups for groups in analysis.incomparable if baseline in (None, *groups[0], *groups[1])
+        ),
         # each of them is a confounded pair
         counterfactuals=tuple(
             pair for pair in analysis.counterfactuals if (pair.left, pair.right) in pairs

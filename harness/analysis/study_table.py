@@ -46,7 +46,8 @@ class RunFacts:
     """Groups or leaves that another setting switches off: they are not factors."""
 
     corpus: str = ""
-    """Fingerprint of the corpus; runs over another corpus are never compared."""
+    """Fingerprint of the corpus; runs over another corpus are never compared. Empty where it is
+    not known."""
 
     testset: str = ""
     """Fingerprint of the test set; runs over another test set are never compared."""

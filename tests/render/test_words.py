@@ -25,7 +25,7 @@ CHOICES = {
     "unmatched": ("one_label", "other_claims"),
     "check": ("passage_useful", "response_in_context"),
     "verdict": ("no_evidence", "inverted"),
-    "reason": ("corpus", "testset"),
+    "reason": ("corpus", "unknown_corpus", "testset"),
     "status": ("judge_unparsable", "no_claims"),
     "graded_by": ("grade", "answer_match"),
     "source": ("gold", "judge"),

@@ -320,11 +320,13 @@ KINDS: dict[str, FindingKind] = {
         ("questions",),
     ),
     "not_comparable": FindingKind(
-        "The two runs have different corpora or test sets (`reason`): never compared.",
+        "The runs and the others have different corpora or test sets, or the others' corpus is "
+        "not known (`reason`): never compared.",
         Severity.WARNING,
-        ("left", "right"),
+        (),
         (),
         ("reason",),
+        ("runs", "others"),
     ),
     "confounded": FindingKind(
         "The runs differ in several factors and no chain of runs separates them; `words` make "

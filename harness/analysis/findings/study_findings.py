@@ -37,8 +37,10 @@ def study_findings(
         yield from dependence(interaction)
     for pair in view.confounded:
         yield from unseparated(pair)
-    for left, right, reason in analysis.incomparable:
-        yield Finding("not_comparable", names={"reason": reason}, left=left, right=right)
+    for runs, others, reason in view.incomparable:
+        yield Finding(
+            "not_comparable", names={"reason": reason}, groups={"runs": runs, "others": others}
+        )
     yield from question_findings(study, analysis)
 
 
