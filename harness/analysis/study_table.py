@@ -102,6 +102,13 @@ class MetricFacts:
     bounded: bool = True
     """Scores lie in [0, 1]; seconds and tokens do not."""
 
+    @property
+    def limits(self) -> tuple[float, float]:
+        """What no score lies beyond: seconds and tokens are never negative."""
+        if self.bounded:
+            return 0.0, 1.0
+        return 0.0 if self.layer is Layer.COST else -math.inf, math.inf
+
 
 @dataclass(frozen=True, slots=True)
 class Primary:
@@ -393,6 +400,11 @@ class Measure:
     def direction(self) -> int:
         """-1 where lower is better, else 1."""
         return -1 if self.facts.higher_is_better is False else 1
+
+    @property
+    def extremes(self) -> tuple[float, float]:
+        """The worst and the best score in [0, 1]; without a direction, the least and the most."""
+        return (0.0, 1.0) if self.direction > 0 else (1.0, 0.0)
 
 
 def measures(study: StudyTable) -> tuple[Measure, ...]:
