@@ -8,7 +8,7 @@ from typing import Any
 from harness.analysis.results import Analysis
 from harness.analysis.suspects import OnWrongCaption
 from harness.render.blocks import Block, Items, Paragraph, Section, Tone
-from harness.render.vocabulary import Words
+from harness.render.vocabulary import LANGUAGES, Words
 
 MOST_MEASURED = 3
 """Lines on the judge's agreement with people in brief."""
@@ -56,7 +56,11 @@ def opening(analysis: Analysis, facts: StudyFacts, words: Words, brief: bool = F
     view = view_of(analysis)
     if view:
         blocks.append(Paragraph(words.line("view", view=view), Tone.CAUTION))
-    sentences = [graded(analysis, words)]
+    lender = LANGUAGES[words.language]
+    sentences = []
+    if lender != words.language:
+        sentences.append(words.line("borrowed", language=words.language, lender=lender))
+    sentences.append(graded(analysis, words))
     if facts.graders and analysis.outcomes.origins.get("grade"):
         sentences.append(words.line("graders", graders=facts.graders))
     sentences += [judge_line(facts, words), *measured(facts, words, brief)]
