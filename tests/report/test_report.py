@@ -71,7 +71,7 @@ def test_the_report_is_printed_and_written(command: Command, article: Article) -
 
 def test_who_graded_is_named(command: Command, article: Article) -> None:
     """Without grades.jsonl beside the test set, answers are neither right nor wrong."""
-    assert "48 of 48 answers by graders" in command("report", *article.words).stdout
+    assert "48 of 48 answers by people" in command("report", *article.words).stdout
 
     (article.folder / "grades.jsonl").unlink()
 
@@ -91,7 +91,7 @@ def test_grades_of_an_edited_question_are_left_out(
 
     done = command("report", *article.words)
 
-    assert "42 of 42 answers by graders" in done.stdout
+    assert "42 of 42 answers by people" in done.stdout
     assert "6 grades no longer count: the question or its reference was edited since (q1)" in (
         caplog.text
     )

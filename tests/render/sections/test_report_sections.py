@@ -111,8 +111,8 @@ def test_full_report_holds_what_is_rare(article: Analysis) -> None:
     assert "verbatim in a passage, yet labelled not entailed" in cells
     assert "10 more." in texts
     assert (
-        "Evidence retrieved and answer right, left -> right: evidence, right -> evidence, wrong: "
-        "q1, q2." in texts
+        "Evidence retrieved and answer right, left -> right: evidence and right -> evidence and "
+        "wrong: q1, q2." in texts
     )
     assert (
         "ctx_k4 and ctx_k9-top_k-4 have the same configuration: they are repeats, not a contrast."
