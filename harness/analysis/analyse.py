@@ -1,9 +1,9 @@
 """The whole analysis of a study, and the part of it that a reader asked for."""
 
+from collections.abc import Collection, Iterable
 from dataclasses import replace
-from itertools import combinations
 
-from harness.analysis.changes import Design, incomparable
+from harness.analysis.changes import Design, incomparable_groups
 from harness.analysis.contrasts import cluster_numbers, contrasts
 from harness.analysis.findings import Finding, merge_alike, strongest_first
 from harness.analysis.findings.contrast_findings import contrast_findings
@@ -11,7 +11,7 @@ from harness.analysis.findings.run_findings import run_findings
 from harness.analysis.findings.study_findings import metric_findings, study_findings
 from harness.analysis.means import curves, means, outcomes, summaries
 from harness.analysis.rankings import retrieval_facts
-from harness.analysis.results import Analysis
+from harness.analysis.results import Analysis, Contrast
 from harness.analysis.several_factors import confounded, counterfactuals, interactions
 from harness.analysis.study_table import Options, StudyTable, measures
 from harness.analysis.suspects import suspects
@@ -46,11 +46,7 @@ def analyse(study: StudyTable, options: Options = WHOLE_REPORT) -> Analysis:
         contrasts=pairs,
         confounded=confounded(design),
         repeats=tuple((names[i], names[j]) for i, j in design.repeats),
-        incomparable=tuple(
-            (left.name, right.name, reason)
-            for left, right in combinations(study.runs, 2)
-            if (reason := incomparable(left, right)) is not None
-        ),
+        incomparable=incomparable_groups(study.runs),
         curves=curves(design, compared),
         interactions=interactions(study, design, compared, options),
         counterfactuals=counterfactuals(design, compared),
@@ -61,16 +57,16 @@ def analyse(study: StudyTable, options: Options = WHOLE_REPORT) -> Analysis:
         findings=(),
         clusters=None if clusters is None else int(clusters.max()) + 1,
     )
-    findings = strongest_first(
-        [
-            *contrast_findings(whole),
-            *run_findings(study, whole),
-            *metric_findings(whole),
-            *study_findings(study, whole, options),
-        ]
-    )
-    view = narrow(replace(whole, findings=findings), options)
-    return replace(view, findings=merge_alike(view.findings))
+    view = narrow(whole, options)
+    findings = [
+        *contrast_findings(whole),
+        *run_findings(study, whole),
+        *metric_findings(whole),
+        *study_findings(study, whole, view, options),
+    ]
+    shown = runs_in_view(names, pairs, options)
+    findings = [finding for finding in findings if in_view(finding, options, shown)]
+    return replace(view, findings=merge_alike(strongest_first(findings)))
 
 
 def narrow(analysis: Analysis, options: Options) -> Analysis:
@@ -85,13 +81,11 @@ def narrow(analysis: Analysis, options: Options) -> Analysis:
     pairs = {(pair.left, pair.right) for pair in confounded}
     return replace(
         analysis,
-        contrasts=tuple(
-            contrast
-            for contrast in analysis.contrasts
-            if baseline in (None, contrast.left, contrast.right)
-            and factor in (None, contrast.factor)
-        ),
+        contrasts=contrasts_in_view(analysis.contrasts, options),
         confounded=confounded,
+        incomparable=tuple(
+            groups for groups in analysis.incomparable if baseline in (None, *groups[0], *groups[1])
+        ),
         # each of them is a confounded pair
         counterfactuals=tuple(
             pair for pair in analysis.counterfactuals if (pair.left, pair.right) in pairs
@@ -101,16 +95,38 @@ def narrow(analysis: Analysis, options: Options) -> Analysis:
             one
             for one in analysis.interactions
             if factor in (None, one.first.factor, one.second.factor)
+            and baseline in (None, *one.corners)
         ),
-        findings=tuple(one for one in analysis.findings if in_view(one, options)),
         baseline=baseline,
         factor=factor,
     )
 
 
-def in_view(finding: Finding, options: Options) -> bool:
-    """Return whether a baseline and a factor leave a finding in view."""
+def contrasts_in_view(contrasts: Iterable[Contrast], options: Options) -> tuple[Contrast, ...]:
+    """Return the contrasts that a baseline and a factor leave in view."""
+    return tuple(
+        contrast
+        for contrast in contrasts
+        if options.baseline in (None, contrast.left, contrast.right)
+        and options.factor in (None, contrast.factor)
+    )
+
+
+def runs_in_view(
+    runs: Iterable[str], contrasts: Iterable[Contrast], options: Options
+) -> frozenset[str]:
+    """Return the runs of the contrasts in view; all runs where nothing narrows the report."""
+    if options.baseline is None and options.factor is None:
+        return frozenset(runs)
+    shown = contrasts_in_view(contrasts, options)
+    return frozenset(run for contrast in shown for run in (contrast.left, contrast.right))
+
+
+def in_view(finding: Finding, options: Options, runs: Collection[str]) -> bool:
+    """Return whether a baseline, a factor and these runs leave a finding in view."""
     baseline, factor = options.baseline, options.factor
     return (
-        baseline is None or finding.left is None or baseline in (finding.left, finding.right)
-    ) and (factor is None or finding.factor in (None, factor))
+        (baseline is None or finding.left is None or baseline in (finding.left, finding.right))
+        and (factor is None or finding.factor in (None, factor))
+        and (finding.run is None or finding.run in runs)
+    )

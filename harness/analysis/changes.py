@@ -17,6 +17,7 @@ from harness.analysis.rankings import gold_flags
 from harness.analysis.results import (
     Attribution,
     Change,
+    IncomparableGroups,
     PassageChange,
     PassageComparison,
     Transition,
@@ -156,7 +157,25 @@ def incomparable(left: RunFacts, right: RunFacts) -> str | None:
     """Return why two runs may not be compared; None where they may."""
     if left.testset != right.testset:
         return "testset"
-    return "corpus" if left.corpus != right.corpus else None
+    if left.corpus == right.corpus:
+        return None
+    return "corpus" if left.corpus and right.corpus else "unknown_corpus"
+
+
+def incomparable_groups(runs: Sequence[RunFacts]) -> tuple[IncomparableGroups, ...]:
+    """Return each group of runs that are compared among themselves only, with the first group.
+
+    The first group is one whose corpus is known, if there is any.
+    """
+    groups: dict[tuple[str, str], list[RunFacts]] = defaultdict(list)
+    for run in sorted(runs, key=lambda run: not run.corpus):
+        groups[run.testset, run.corpus].append(run)
+    first, *others = groups.values()
+    return tuple(
+        (tuple(run.name for run in first), tuple(run.name for run in group), reason)
+        for group in others
+        if (reason := incomparable(first[0], group[0])) is not None
+    )
 
 
 def descending(found: Sequence[Change]) -> bool:

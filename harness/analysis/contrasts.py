@@ -338,7 +338,7 @@ def missing_bounds(
     for the right-hand run."""
     if not questions.any() or not pair.measure.facts.bounded:
         return None, None
-    low, high = (0.0, 1.0) if pair.measure.direction > 0 else (1.0, 0.0)
+    low, high = pair.measure.extremes
     left, right = pair.left[questions], pair.right[questions]
     worst = np.nan_to_num(right, nan=low) - np.nan_to_num(left, nan=high)
     best = np.nan_to_num(right, nan=high) - np.nan_to_num(left, nan=low)

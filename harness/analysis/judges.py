@@ -7,8 +7,9 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from harness.analysis.analyse import in_view
+from harness.analysis.analyse import in_view, runs_in_view
 from harness.analysis.changes import Design
 from harness.analysis.contrasts import contrasts
 from harness.analysis.findings import Finding, Severity, strongest_first
@@ -147,7 +148,8 @@ def common_part(tables: Mapping[str, StudyTable]) -> CommonPart:
 
     A question counts where every judge has a score or NA for it in every common run that was
     asked it; a metric counts where every judge has at least one score: a metric that a judge
-    cannot score is no disagreement.
+    cannot score is no disagreement. Runs and metrics that a judge scored in part are left out
+    where more is compared without them (`fullest`).
     """
     lead, *others = tables
     ours = tables[lead].scores.runs
@@ -167,13 +169,22 @@ def common_part(tables: Mapping[str, StudyTable]) -> CommonPart:
         ]
         if not any(np.isnan(table.scores.values[:, :, k]).all() for table, k in columns):
             metrics.append(metric)
-            scored += [
-                ((table.scores.statuses[:, :, k] != "") | ~asked_mask(table)).all(axis=0)
-                for table, k in columns
-            ]
+            scored.append(
+                np.all(
+                    [
+                        (table.scores.statuses[:, :, k] != "") | ~asked_mask(table)
+                        for table, k in columns
+                    ],
+                    axis=0,
+                )
+            )
     free = [m.name for m in seen[lead].scores.metrics if m.name not in own[lead]]
-    every = np.all(scored, axis=0) if scored else np.ones(len(seen[lead].questions), dtype=bool)
-    questions = names_where(seen[lead].scores.questions, every)
+    questions = seen[lead].scores.questions
+    if metrics:
+        cells = np.stack(scored)
+        layers, rows = fullest(cells)
+        questions = names_where(questions, cells[np.ix_(layers, rows)].all(axis=(0, 1)))
+        metrics, runs = [metrics[at] for at in layers], [runs[at] for at in rows]
     if not questions:
         return CommonPart({}, (), ())
     kept = [m.name for m in seen[lead].scores.metrics if m.name in {*metrics, *free}]
@@ -183,6 +194,34 @@ def common_part(tables: Mapping[str, StudyTable]) -> CommonPart:
         tuple(metrics),
         tuple(uncommon),
     )
+
+
+def fullest(scored: NDArray[np.bool_]) -> tuple[list[int], list[int]]:
+    """Return the metrics and the runs that have the most cells in common.
+
+    What misses the largest share of its cells is left out, again and again, runs before metrics;
+    of all these steps the first with the most cells over complete questions is taken.
+
+    Args:
+        scored: (metrics, runs, questions), whether every judge has a score or NA.
+
+    >>> [list(map(int, kept)) for kept in fullest(np.array([[[1, 1], [1, 1], [1, 0]]], dtype=bool))]
+    [[0], [0, 1]]
+    """
+    layers, rows = list(range(scored.shape[0])), list(range(scored.shape[1]))
+    best, most = (layers, rows), -1
+    while True:
+        cells = scored[np.ix_(layers, rows)]
+        if (size := cells[:, :, cells.all(axis=(0, 1))].size) > most:
+            best, most = (layers, rows), size
+        of_runs, of_metrics = (~cells).mean(axis=(0, 2)), (~cells).mean(axis=(1, 2))
+        by_run = len(rows) > FEWEST_RUNS
+        if by_run and (len(layers) == 1 or of_runs.max() >= of_metrics.max()):
+            rows = [row for at, row in enumerate(rows) if at != of_runs.argmax()]
+        elif len(layers) > 1:
+            layers = [layer for at, layer in enumerate(layers) if at != of_metrics.argmax()]
+        else:
+            return best
 
 
 def part(
@@ -247,6 +286,7 @@ def judge_results(
 ) -> JudgeResults:
     """Return the contrasts, the trust, and the findings in view that rest on the judge."""
     ranked = all(map(has_useful_labels, common.tables.values()))
+    shown = runs_in_view(study.scores.runs, pairs, options)
     findings = [
         *(finding for pair in pairs for finding in significant_differences(pair)),
         *(trust_finding(row) for row in trust if row.verdict is not Trust.TOO_FEW_GRADES),
@@ -258,7 +298,7 @@ def judge_results(
         {
             statement(finding): finding
             for finding in findings
-            if in_view(finding, options)
+            if in_view(finding, options, shown)
             and (ranked if rests_on_judged_ranks(finding) else finding.metric in common.metrics)
         },
     )
@@ -274,6 +314,12 @@ def statement(finding: Finding) -> tuple[object, ...]:
         mean is not None and mean > 0,
         finding.numbers.get("k"),
     )
+
+
+def subject(finding: Finding) -> tuple[object, ...]:
+    """Return what a finding is about: two judges that find opposite things of it have one row."""
+    about = (finding.left, finding.right, finding.run, finding.metric)
+    return (*about, finding.numbers.get("k"))
 
 
 def rests_on_judged_ranks(finding: Finding) -> bool:
@@ -297,12 +343,19 @@ def needs_no_judge(finding: Finding, judged: list[str]) -> bool:
 
 
 def findings_by_judge(results: Mapping[str, JudgeResults]) -> Iterator[FindingByJudge]:
-    """Yield each finding of any judge with all judges' readings, the first judge's first."""
+    """Yield each subject of any judge's finding with all judges' readings.
+
+    The first judge's come first. That a metric is trusted goes before that it is not: a row on
+    trust names the judges under whom right answers score above wrong ones, if there are any.
+    """
     first: dict[tuple[object, ...], Finding] = {}
     for own in results.values():
-        for key, finding in own.findings.items():
-            first.setdefault(key, finding)
-    for key, finding in first.items():
+        for finding in own.findings.values():
+            found = first.setdefault(subject(finding), finding)
+            if found.kind == "metric_not_trusted" and finding.kind == "metric_trusted":
+                first[subject(finding)] = finding
+    for finding in first.values():
+        key = statement(finding)
         yield FindingByJudge(
             finding,
             tuple(

@@ -26,7 +26,7 @@ from harness.analysis.statistics.intervals import (
     t_interval,
     tolerance,
 )
-from harness.analysis.study_table import Measure, StudyTable, asked_mask, names_where
+from harness.analysis.study_table import Measure, MetricFacts, StudyTable, asked_mask, names_where
 from harness.records import Floats, Layer, Status
 from harness.text import as_number
 
@@ -77,11 +77,11 @@ def mean_cell(
     values = row[~np.isnan(row)]
     n, of = values.size, len(statuses)
     units = measure.units[at][~np.isnan(row) & ~np.isnan(measure.units[at])]
-    span = mean_interval(values, measure.binary, measure.facts.bounded)
+    span = mean_interval(values, measure.binary, measure.facts)
     missing = of - n
     bounds = [
         (float(values.sum()) + missing * value) / of if of and measure.facts.bounded else None
-        for value in ((0.0, 1.0) if measure.facts.higher_is_better else (1.0, 0.0))
+        for value in measure.extremes
     ]
     return MeanCell(
         run=run,
@@ -110,10 +110,15 @@ def mean_of(values: Floats) -> float | None:
     return float(values.mean()) if values.size else None
 
 
-def mean_interval(values: Floats, binary: bool, bounded: bool, alpha: float = 0.05) -> Interval:
+def mean_interval(
+    values: Floats, binary: bool, facts: MetricFacts, alpha: float = 0.05
+) -> Interval:
     """Return a 95 % interval of a mean over questions: Jeffreys' for shares right, else t.
 
-    >>> mean_interval(np.array([1.0, 1.0, 1.0, 0.0]), binary=True, bounded=True)
+    Student's t is cut at the limits of the metric ([0, 1], or 0 for seconds and tokens): the true
+    mean cannot lie beyond them, so the coverage is the same.
+
+    >>> mean_interval(np.array([1.0, 1.0, 1.0, 0.0]), True, MetricFacts("right", Layer.OVERALL))
     Interval(low=0.283..., high=0.971..., rule='jeffreys')
     """
     from scipy.special import betaincinv
@@ -121,7 +126,7 @@ def mean_interval(values: Floats, binary: bool, bounded: bool, alpha: float = 0.
     n = values.size
     if n < 2:
         return NO_INTERVAL
-    if binary or (bounded and np.ptp(values) <= tolerance(values)):
+    if binary or (facts.bounded and np.ptp(values) <= tolerance(values)):
         # a share over repeats, or one value throughout, counts as that share of right answers
         right = float(values.sum())
         low, high = betaincinv(right + 0.5, n - right + 0.5, [alpha / 2, 1 - alpha / 2])
@@ -129,7 +134,8 @@ def mean_interval(values: Floats, binary: bool, bounded: bool, alpha: float = 0.
     if np.ptp(values) <= tolerance(values):
         return NO_INTERVAL
     low, high = t_interval(values, alpha)
-    return Interval(max(low, 0.0), min(high, 1.0), "t") if bounded else Interval(low, high, "t")
+    least, most = facts.limits
+    return Interval(max(low, least), min(high, most), "t")
 
 
 def curves(design: Design, measures: Sequence[Measure]) -> tuple[Curve, ...]:
@@ -178,7 +184,7 @@ def curve(
 def sweep_interval(measure: Measure, scores: Floats, row: int) -> Interval:
     """Return the interval of one run's mean, by the rule that fits all runs of the sweep."""
     binary = bool(np.isin(scores, (0.0, 1.0)).all())
-    return mean_interval(scores[row], binary, measure.facts.bounded)
+    return mean_interval(scores[row], binary, measure.facts)
 
 
 def outcomes(study: StudyTable) -> Outcomes:

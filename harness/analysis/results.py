@@ -369,7 +369,7 @@ class MetricTrust:
     correlation: float | None
     """Pearson's r between score and right/wrong."""
     undefined: str | None
-    """Why there is no correlation: `no_scores`, or `constant` where scores or grades are."""
+    """Why there is no correlation: `no_scores`, `no_right`, `no_wrong`, or `constant` scores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -530,10 +530,10 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class FindingByJudge:
-    """A finding that rests on a judge's labels, under each judge."""
+    """A finding that rests on a judge's labels, under each judge; one for each subject."""
 
     finding: Finding
-    """As given by the first judge under which it holds."""
+    """As given by the first judge under which it holds; of opposite ones the first judge's."""
     readings: tuple[Reading, ...]
     """In the order of `Judges.compared`."""
 
@@ -573,6 +573,11 @@ class Judges:
     """Findings of the report that rest on no judge: the same under each, and not compared."""
 
 
+IncomparableGroups = tuple[tuple[str, ...], tuple[str, ...], str]
+"""Runs, the runs that they are not compared with, and why: `corpus`, `unknown_corpus`, where the
+latter's is not known, or `testset`."""
+
+
 @dataclass(frozen=True)
 class Analysis:
     """Everything a report says."""
@@ -588,8 +593,8 @@ class Analysis:
     confounded: tuple[Confounded, ...]
     repeats: tuple[tuple[str, str], ...]
     """Pairs of runs with equal factors."""
-    incomparable: tuple[tuple[str, str, str], ...]
-    """Pairs of runs that may not be compared, and why: `corpus` or `testset`."""
+    incomparable: tuple[IncomparableGroups, ...]
+    """Groups of runs that are not compared with the first group, and why."""
     curves: tuple[Curve, ...]
     interactions: tuple[Interaction, ...]
     counterfactuals: tuple[Counterfactual, ...]

@@ -46,7 +46,8 @@ class RunFacts:
     """Groups or leaves that another setting switches off: they are not factors."""
 
     corpus: str = ""
-    """Fingerprint of the corpus; runs over another corpus are never compared."""
+    """Fingerprint of the corpus; runs over another corpus are never compared. Empty where it is
+    not known."""
 
     testset: str = ""
     """Fingerprint of the test set; runs over another test set are never compared."""
@@ -100,6 +101,13 @@ class MetricFacts:
     """None where neither direction is better, as for the share of refusals."""
     bounded: bool = True
     """Scores lie in [0, 1]; seconds and tokens do not."""
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """What no score lies beyond: seconds and tokens are never negative."""
+        if self.bounded:
+            return 0.0, 1.0
+        return 0.0 if self.layer is Layer.COST else -math.inf, math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,6 +400,11 @@ class Measure:
     def direction(self) -> int:
         """-1 where lower is better, else 1."""
         return -1 if self.facts.higher_is_better is False else 1
+
+    @property
+    def extremes(self) -> tuple[float, float]:
+        """The worst and the best score in [0, 1]; without a direction, the least and the most."""
+        return (0.0, 1.0) if self.direction > 0 else (1.0, 0.0)
 
 
 def measures(study: StudyTable) -> tuple[Measure, ...]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.analysis.changes import Design
 from harness.analysis.results import MetricTrust, Trust
@@ -58,7 +59,6 @@ def trust_of(measure: Measure, right: Floats, origin: str) -> MetricTrust:
     values = measure.values[scored]
     means = [float(values[kind].mean()) if kind.any() else None for kind in (is_right, ~is_right)]
     linear = pearson(values, is_right.astype(float))
-    undefined = "no_scores" if values.size < 2 else "constant"
     return MetricTrust(
         metric=measure.name,
         verdict=trust_level(cells, low, high),
@@ -79,8 +79,17 @@ def trust_of(measure: Measure, right: Floats, origin: str) -> MetricTrust:
         questions=np.unique(questions).size,
         graded_by=origin,
         correlation=linear,
-        undefined=undefined if linear is None else None,
+        undefined=why_undefined(values, is_right) if linear is None else None,
     )
+
+
+def why_undefined(values: Floats, is_right: NDArray[np.bool_]) -> str:
+    """Return why scores do not correlate with right and wrong: the key of the reason's words."""
+    if not values.size:
+        return "no_scores"
+    if is_right.all():
+        return "no_wrong"
+    return "constant" if is_right.any() else "no_right"
 
 
 def trust_level(cells: GradedScores, low: float | None, high: float | None) -> Trust:

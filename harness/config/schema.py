@@ -133,7 +133,9 @@ class Report(Stage):
     )
     suspects: bool = setting(False, "List only the verdicts that a person should check.")
     format: str = setting("page", "page, or latex to write tables for a paper as well.")
-    language: str = setting("en", "Language of the report: en, ja, zh_hant or zh_hans.")
+    language: str = setting(
+        "en", "Language of the report: en, ja, zh_hant or zh_hans (shown in zh_hant)."
+    )
 
 
 @dataclass
@@ -152,7 +154,9 @@ class GradeSettings(Stage):
     read: str | None = setting(None, "Add grades from a table (.csv).")
     write: str | None = setting(None, "Write answers and grades to a table (.csv).")
     port: int = setting(0, "Port of the grading page; 0 takes any free port.")
-    language: str = setting("en", "Language of the page: en, ja, zh_hant or zh_hans.")
+    language: str = setting(
+        "en", "Language of the page: en, ja, zh_hant or zh_hans (shown in zh_hant)."
+    )
 
 
 @dataclass
@@ -167,7 +171,9 @@ class StudyRun(Stage):
     most_unread: float = setting(
         0.2, "Stop before the report if more than this share of scores is NA (0 to 1)."
     )
-    language: str = setting("en", "Language of the report: en, ja, zh_hant or zh_hans.")
+    language: str = setting(
+        "en", "Language of the report: en, ja, zh_hant or zh_hans (shown in zh_hant)."
+    )
 
 
 STAGES: dict[str, type[Stage]] = {

@@ -93,7 +93,8 @@ def fault(
 ) -> str:
     """Return what is wrong with a place in a document, given its pages; empty if nothing is."""
     if place.page not in pages:
-        return f"'{document}' has {len(pages)} pages and no page {place.page}"
+        number = f"{len(pages)} page{'' if len(pages) == 1 else 's'}"
+        return f"'{document}' has {number} and no page {place.page}"
     if place.figure is not None and "#" in place.figure:
         there = [each for each in figures or () if each.startswith(f"{document}#{place.page}.")]
         if figures is None or place.figure in there:

@@ -150,15 +150,15 @@ def words(language: str, listed: int = 12) -> Words:
     """Return a language's words; KeyError for one that is not in `LANGUAGES`."""
     own = language_file(LANGUAGES[language])
     english = language_file("en")
-    texts = {table: {**entries, **own.get(table, {})} for table, entries in english.items()}
+    texts = {table: {**entries, **(own.get(table) or {})} for table, entries in english.items()}
     return Words(language, texts, listed)
 
 
 @cache
 def language_file(language: str) -> Mapping[str, Mapping[str, Any]]:
-    """Return what a language's file holds."""
+    """Return what a language's file holds; nothing where it is empty."""
     import yaml  # type: ignore[import-untyped, unused-ignore]
 
     text = FOLDER.joinpath(f"{language}.yaml").read_text(encoding="utf-8")
-    found: Mapping[str, Mapping[str, Any]] = yaml.safe_load(text)
+    found: Mapping[str, Mapping[str, Any]] = yaml.safe_load(text) or {}
     return found

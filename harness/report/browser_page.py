@@ -37,7 +37,7 @@ def write_page(folder: Path, study: LoadedStudy, facts: "StudyFacts", language: 
 
     named = {run.name: run for run in study.runs}
     shown = [named[summary.name] for summary in study.analysis.runs]
-    rows, judge, words = study.rows, study.judge, shlex.join(facts.overrides)
+    rows, judge, words = study.rows, study.judge, " ".join(facts.overrides)
     details = Details(
         questions=tuple(rows.questions),
         responses={run.name: tuple(rows.responses[run.name]) for run in shown},

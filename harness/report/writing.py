@@ -1,6 +1,7 @@
 """A report: the study analysed, printed, and written as Markdown, CSV, JSON and a page."""
 
 import json
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -69,7 +70,8 @@ def report(settings: Report, how: Composition) -> None:
         screen.print(suspects_on_screen(analysis, settings.language))
         print(f"all of them: {shown_path(folder / 'suspects.csv')}")
     else:
-        screen.print(terminal(analysis, facts, settings.language, screen.width))
+        # uncropped: a command may be longer than the line, and must be whole to be pasted
+        screen.print(terminal(analysis, facts, settings.language, screen.width), crop=False)
         print(f"report: {shown_path(folder / 'report.md')}")
         print(f"page for a browser: {shown_path(page)}")
     if settings.format in FORMATS:
@@ -105,7 +107,7 @@ def study_facts(settings: Report, how: Composition, runs: Sequence[Run]) -> "Stu
         wrong_captions=answers_on_wrong_captions(
             runs, testset_folder(settings.study.testset), settings.judge.label
         ),
-        overrides=tuple(how.study_words.split()),
+        overrides=tuple(map(shlex.quote, shlex.split(how.study_words))),
     )
 
 

@@ -303,7 +303,8 @@ def run_facts(
         choices=factors["choices"],
         leaves=factors["leaves"],
         inactive=frozenset(factors["inactive"]),
-        corpus=facts["corpus_fingerprint"],
+        # a system that names no documents has the fingerprint of none
+        corpus=facts["corpus_fingerprint"] if facts.get("corpus", True) else "",
         testset=facts["testset_fingerprint"],
         asked=frozenset(row.question_id for row in responses),
         refused=frozenset(refused),

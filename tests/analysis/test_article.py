@@ -215,6 +215,24 @@ def test_view_narrows_but_the_family_stays(analysis: Analysis, article: StudyTab
     assert all("text_k9" in (pair.left, pair.right) for pair in seen.confounded)
 
 
+def test_a_view_shows_no_finding_of_what_is_filtered_out(article: StudyTable) -> None:
+    """Of text_k4 -> text_k9 alone: no question that only other contrasts turned, no rank, warning
+    or interaction of another run."""
+    seen = analyse(article, Options(baseline="text_k4", factor="top_k"))
+
+    assert [(c.left, c.right) for c in seen.contrasts] == [("text_k4", "text_k9")]
+    assert {f.run for f in seen.findings} <= {None, "text_k4", "text_k9"}
+    credits = {f.names["direction"]: f for f in seen.findings if f.kind == "credit"}
+    assert {way: f.questions for way, f in credits.items()} == {
+        "won": ("q1", "q5"),
+        "lost": ("q7",),
+    }
+    assert {f.numbers["contrasts"] for f in credits.values()} == {1}
+    assert all("text_k4" in one.corners for one in seen.interactions)
+    whole = analyse(article)
+    assert {f.run for f in whole.findings} > {f.run for f in seen.findings}
+
+
 def test_credit_counts_a_change_that_a_contrast_makes_backwards(analysis: Analysis) -> None:
     """text -> ctx in one contrast and ctx -> text in the other is one change, made twice."""
     forwards, other = (

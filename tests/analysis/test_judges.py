@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from harness.analysis import (
@@ -100,7 +101,8 @@ def test_one_judge_changes_nothing() -> None:
 
 
 def test_findings_of_all_and_of_one() -> None:
-    """Both judges see precision rise; in faithfulness one sees a rise and the other a fall."""
+    """Both judges see precision rise; in faithfulness one sees a rise and the other a fall: that
+    is one row with both readings."""
     found = several(
         ("A", table("A", {"faithfulness": UP, "precision": UP})),
         ("B", table("B", {"faithfulness": DOWN, "precision": UP})),
@@ -109,7 +111,6 @@ def test_findings_of_all_and_of_one() -> None:
     assert held(found) == {
         ("better", "faithfulness"): ("A",),
         ("better", "precision"): ("A", "B"),
-        ("worse", "faithfulness"): ("B",),
     }
     assert found.judges is not None
     [better] = [one for one in found.judges.findings if one.others == ("B",)]
@@ -131,14 +132,12 @@ def test_what_holds_stands_among_the_findings() -> None:
     assert [(r["kind"], r["severity"], r["metric"], r["names"]) for r in rows] == [
         ("under_some_judges", "warning", "faithfulness",
          {"left_value": "80", "right_value": "81", "said": "better"}),
-        ("under_some_judges", "warning", "faithfulness",
-         {"left_value": "80", "right_value": "81", "said": "worse"}),
         ("under_every_judge", "finding", "precision",
          {"left_value": "80", "right_value": "81", "said": "better"}),
     ]  # fmt: skip
     assert rows[0]["groups"] == {"judges": ["A"], "others": ["B"]}
-    assert rows[2]["groups"] == {"judges": ["A", "B"]}
-    assert rows[2]["contrast"] == {"left": "P", "right": "Q"}
+    assert rows[1]["groups"] == {"judges": ["A", "B"]}
+    assert rows[1]["contrast"] == {"left": "P", "right": "Q"}
 
 
 def test_what_rests_on_no_judge_is_not_counted() -> None:
@@ -160,22 +159,22 @@ def test_what_rests_on_no_judge_is_not_counted() -> None:
 
 
 def test_a_metric_that_one_judge_believes() -> None:
-    """Under A right answers score above wrong ones, under B not: trust is a finding too."""
+    """Under A right answers score above wrong ones, under B not: one row, whoever is first."""
     grades = {"P": [0.0, 1.0] * 10, "Q": [0.0, 1.0] * 10}
     telling = {"P": [0.1, 0.9] * 10, "Q": [0.1, 0.9] * 10}
     dull = {"P": [0.1, 0.9, 0.9, 0.1] * 5, "Q": [0.1, 0.9, 0.9, 0.1] * 5}
 
-    found = several(
+    tables = [
         ("A", table("A", {"faithfulness": telling}, right=grades)),
         ("B", table("B", {"faithfulness": dull}, right=grades)),
-    )
+    ]
 
-    assert held(found) == {
-        ("metric_trusted", "faithfulness"): ("A",),
-        ("metric_not_trusted", "faithfulness"): ("B",),
-    }
-    assert found.judges is not None
-    assert [one.verdict for one in found.judges.findings[0].readings] == ["trusted", "no_evidence"]
+    for first, second in (tables, tables[::-1]):
+        found = several(first, second)
+        assert held(found) == {("metric_trusted", "faithfulness"): ("A",)}
+        assert found.judges is not None
+        readings = {one.judge: one.verdict for one in found.judges.findings[0].readings}
+        assert readings == {"A": "trusted", "B": "no_evidence"}
 
 
 def test_only_the_common_part_is_compared() -> None:
@@ -196,6 +195,50 @@ def test_only_the_common_part_is_compared() -> None:
     assert (judges.metrics, judges.uncommon) == (("faithfulness",), ("precision",))
     assert held(found) == {("better", "faithfulness"): ("B",)}
     assert [one.verdict for one in judges.findings[0].readings] == ["no_evidence", "better"]
+
+
+@pytest.mark.parametrize(
+    ("partly", "runs", "metrics", "questions"),
+    [
+        # B scored R with one metric of two: the run is left out, as it misses half of its cells
+        ({"R": ("precision", range(20))}, "PQST", ("faithfulness", "precision"), 20),
+        # ... and R with two questions only
+        ({"R": ("faithfulness", range(2, 20))}, "PQST", ("faithfulness", "precision"), 20),
+        # R and S with one metric each: without either run alone nothing is in common
+        (
+            {"R": ("precision", range(20)), "S": ("faithfulness", range(20))},
+            "PQT", ("faithfulness", "precision"), 20,
+        ),
+        # every run but one without precision: the metric is left out
+        ({run: ("precision", range(20)) for run in "QRST"}, "PQRST", ("faithfulness",), 20),
+        # one question of one run: the question is left out
+        ({"R": ("faithfulness", range(1))}, "PQRST", ("faithfulness", "precision"), 19),
+    ],
+)  # fmt: skip
+def test_what_is_judged_in_part_is_left_out(
+    partly: Mapping[str, tuple[str, range]],
+    runs: str,
+    metrics: tuple[str, ...],
+    questions: int,
+) -> None:
+    """A run or a metric that a judge scored in part does not end the comparison of the others."""
+    rows = {"P": LOW, "Q": HIGH, "R": HIGH, "S": HIGH, "T": HIGH}
+    every = {"faithfulness": rows, "precision": rows}
+    whole, second = table("A", every), table("B", every)
+    statuses = second.scores.statuses.copy()
+    values = second.scores.values.copy()
+    for run, (metric, missing) in partly.items():
+        cell = "PQRST".index(run), list(missing), list(every).index(metric)
+        statuses[cell], values[cell] = "", np.nan
+    second = replace(second, scores=replace(second.scores, statuses=statuses, values=values))
+
+    found = several(("A", whole), ("B", second)).judges
+
+    assert found is not None
+    assert found.compared == ("A", "B")
+    assert ("".join(found.runs), found.metrics, len(found.questions)) == (runs, metrics, questions)
+    assert found.uncommon == tuple(metric for metric in every if metric not in metrics)
+    assert {one.judges for one in found.findings} == {("A", "B")}
 
 
 def test_na_is_scored() -> None:

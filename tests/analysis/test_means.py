@@ -79,3 +79,34 @@ def test_metrics_that_are_shown_in_their_own_way(study: Builder) -> None:
         {"faithfulness"},
     )
     assert found.doubted == {"relevancy"}
+
+
+@pytest.mark.parametrize("higher", [True, False, None])
+def test_means_and_contrasts_agree_on_the_worst(study: Builder, higher: bool | None) -> None:
+    """One of two scores is NA: 0 is the worst, and 1 where lower is better."""
+    facts = MetricFacts("refusal", Layer.GENERATION, higher)
+    found = analyse(study(metrics={facts: {"a": [0.5, 0.5], "b": [0.5, None]}}))
+
+    cell = found.means[0].cells[1]
+    row = found.contrasts[0].difference("refusal")
+    assert row is not None
+    ends = (0.75, 0.25) if higher is False else (0.25, 0.75)
+    assert (cell.worst, cell.best) == ends
+    assert (row.worst, row.best) == (ends[0] - 0.5, ends[1] - 0.5)
+
+
+def test_an_interval_holds_no_value_that_cannot_be(study: Builder) -> None:
+    """Of 0, 0, 0 and 0.004 seconds t gives 0.001 - 0.0022: no mean of seconds is below zero. Of a
+    metric that the installation does not know, it may be."""
+    seconds = MetricFacts("retrieval_seconds", Layer.COST, False, bounded=False)
+    unknown = MetricFacts("gone", Layer.OVERALL, None, bounded=False)
+    rows = {"a": [0.0, 0.0, 0.0, 0.004], "b": [0.0] * 4, "c": [0.0] * 4}
+
+    found = analyse(study(metrics={seconds: rows, unknown: rows}))
+
+    cells = [metric.cells[0] for metric in found.means]
+    assert cells[0].low == 0.0
+    assert cells[1].low == pytest.approx(0.001 - 3.1824463 * 0.001)
+    assert cells[0].high == cells[1].high == pytest.approx(0.001 + 3.1824463 * 0.001)
+    intervals = found.curves[0].points[0].intervals
+    assert (intervals["retrieval_seconds"].low, intervals["gone"].low) == (0.0, cells[1].low)

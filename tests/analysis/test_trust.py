@@ -138,7 +138,18 @@ def test_nothing_graded_gives_na() -> None:
     assert row.undefined == "no_scores"
     row = trust(values, np.ones_like(right))
     assert (row.mean_wrong, row.gap, row.auc, row.auc_within) == (None,) * 4
-    assert row.undefined == "constant"
+    assert row.undefined == "no_wrong"
+
+
+def test_the_reason_for_no_correlation_is_the_true_one() -> None:
+    """Scores of 0.25 and 0.143 are not constant: every answer is right, or every one is wrong."""
+    values = np.array([[0.25] * 6, [0.143] * 6])
+    right, mixed = np.ones_like(values), np.tile([0.0, 1.0], (2, 3))
+
+    assert trust(values, right).undefined == "no_wrong"
+    assert trust(values, 1 - right).undefined == "no_right"
+    assert trust(values, mixed).undefined is None
+    assert trust(np.full_like(values, 0.25), mixed).undefined == "constant"
 
 
 def test_a_perfect_metric_is_not_a_certainty() -> None:

@@ -94,7 +94,8 @@ class Expected:
         """Return a metric's mean in a run, its interval, and of how many of how many it is."""
         values = as_array(self.facts.values(metric).loc[run].dropna())
         known = METRICS[metric]
-        interval = s.mean_interval(values, self.facts.binary(metric), known.bounded)
+        binary, cost = self.facts.binary(metric), known.layer == "cost"
+        interval = s.mean_interval(values, binary, known.bounded, cost)
         return s.mean(values), interval, len(values), int(self.facts.asked.loc[run].sum())
 
     def common(self, metric: str) -> list[str]:

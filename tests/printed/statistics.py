@@ -21,8 +21,8 @@ def mean(values: Values) -> float | None:
     return float(np.mean(values)) if len(values) else None
 
 
-def mean_interval(values: Values, binary: bool, bounded: bool) -> Interval:
-    """Jeffreys' interval for shares right, else Student's t, within [0, 1] where scores are."""
+def mean_interval(values: Values, binary: bool, bounded: bool, cost: bool = False) -> Interval:
+    """Jeffreys' interval for shares right, else Student's t, within [0, 1] or above 0 for costs."""
     n = len(values)
     if n < 2:
         return NONE
@@ -34,7 +34,9 @@ def mean_interval(values: Values, binary: bool, bounded: bool) -> Interval:
     if constant:
         return NONE
     low, high = stats.t.interval(0.95, n - 1, values.mean(), stats.sem(values))
-    return (max(low, 0.0), min(high, 1.0)) if bounded else (low, high)
+    if bounded:
+        return max(low, 0.0), min(high, 1.0)
+    return (max(low, 0.0), high) if cost else (low, high)
 
 
 def difference_interval(deltas: Values, binary: bool, bounded: bool) -> Interval:

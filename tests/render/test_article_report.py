@@ -6,7 +6,7 @@ from harness.analysis import Analysis
 from harness.render import StudyFacts, terminal
 
 SENTENCES = (
-    "Right and wrong: 48 of 48 answers by graders.",
+    "Right and wrong: 48 of 48 answers by people.",
     "run right q1 q2 q3 q4 q5 q6 q7 q8",
     "text_k4 4 of 8 ✗ ✗ ✓ ✓ ✗ ✗ ✓ ✓",
     "text_k9 5 of 8 ✓ ✗ ✓ ✓ ✓ ✗ ✗ ✓",

@@ -183,3 +183,11 @@ def test_commands_stand_in_a_block_of_their_own(study: Study, facts: StudyFacts)
     shown = markdown(study(pair, grades={"a": [1], "b": [1]}), facts)
 
     assert re.search(r"^(`{3,})shell\npython -m harness\.collect .*\n\1$", shown, re.MULTILINE)
+
+
+def test_borrowed_words_are_named(article: Analysis, facts: StudyFacts) -> None:
+    """A report in zh_hans says that it is in Traditional Chinese; one in zh_hant need not."""
+    line = "language=zh_hans 尚無自己的用語，本報告以 zh_hant（繁體中文）顯示。"
+
+    assert line in markdown(article, facts, "zh_hans")
+    assert line not in markdown(article, facts, "zh_hant")

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,7 +26,7 @@ CHOICES = {
     "unmatched": ("one_label", "other_claims"),
     "check": ("passage_useful", "response_in_context"),
     "verdict": ("no_evidence", "inverted"),
-    "reason": ("corpus", "testset"),
+    "reason": ("corpus", "unknown_corpus", "testset"),
     "status": ("judge_unparsable", "no_claims"),
     "graded_by": ("grade", "answer_match"),
     "source": ("gold", "judge"),
@@ -170,3 +171,22 @@ def test_unknown_metrics_keep_their_spelling() -> None:
 def test_long_values_are_cut() -> None:
     """A whole prompt does not bury the sentence that names it as a value."""
     assert words("en").value("a\nb" + "c" * 100) == "a b" + "c" * 54 + "..."
+
+
+@pytest.mark.parametrize("text", ["", "# nothing yet\n", "lines:\n"])
+def test_an_empty_file_speaks_english(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str
+) -> None:
+    """A file of words that has just been created, or a table without entries, has no words."""
+    for name in ("en", "zh_hant"):
+        (tmp_path / f"{name}.yaml").write_bytes(
+            vocabulary.FOLDER.joinpath(f"{name}.yaml").read_bytes()
+        )
+    (tmp_path / "de.yaml").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(vocabulary, "FOLDER", tmp_path)
+    monkeypatch.setattr(vocabulary, "LANGUAGES", vocabulary.languages())
+
+    german = words.__wrapped__("de")
+
+    assert german.texts == words("en").texts
+    vocabulary.language_file.cache_clear()

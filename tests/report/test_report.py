@@ -71,7 +71,7 @@ def test_the_report_is_printed_and_written(command: Command, article: Article) -
 
 def test_who_graded_is_named(command: Command, article: Article) -> None:
     """Without grades.jsonl beside the test set, answers are neither right nor wrong."""
-    assert "48 of 48 answers by graders" in command("report", *article.words).stdout
+    assert "48 of 48 answers by people" in command("report", *article.words).stdout
 
     (article.folder / "grades.jsonl").unlink()
 
@@ -91,7 +91,7 @@ def test_grades_of_an_edited_question_are_left_out(
 
     done = command("report", *article.words)
 
-    assert "42 of 42 answers by graders" in done.stdout
+    assert "42 of 42 answers by people" in done.stdout
     assert "6 grades no longer count: the question or its reference was edited since (q1)" in (
         caplog.text
     )
@@ -414,7 +414,7 @@ def test_judges_are_held_against_each_other(command: Command, article: Article) 
         in page
     )
     assert "each judge has scored: 6 of 6 runs, 7 of 8 questions, 3 metrics" in page
-    assert "Left out because not every judge has scored them: answer relevancy." in page
+    assert "Left out because not every judge has scored them in full: answer relevancy." in page
     [agreed] = of_kind(article, "judges_agreement")
     assert {name: agreed["numbers"][name] for name in ("n", "agreed", "kappa", "low")} == {
         "n": 4,
@@ -495,3 +495,20 @@ def test_a_check_in_other_words_is_another_check(command: Command, article: Arti
     assert done.returncode == 0, done.stderr
     checks = {f["names"]["check"]: f["numbers"]["n"] for f in of_kind(article, "judges_agreement")}
     assert checks == {"passage_useful": 12, "cites": 0}
+
+
+def test_a_command_to_paste_is_whole_and_names_no_judge(command: Command, article: Article) -> None:
+    """It is longer than the line, neither cut nor wrapped, and collecting needs no judge."""
+    setting = "judge.chat.base_url=http://127.0.0.1:8000/v1"
+    done = command("report", *article.words, setting, "runs=[text_k4,ctx_k9_strict]")
+
+    assert done.returncode == 0, done.stderr
+    start = "  python -m harness.collect "
+    commands = [line for line in done.stdout.splitlines() if line.startswith(start)]
+    assert commands
+    for line in commands:
+        settings = dict(word.split("=", 1) for word in line.removeprefix(start).split())
+        assert settings["root"] == str(article.folder)
+        assert settings["variant"] in VARIANTS
+        assert not [key for key in settings if "judge" in key]
+    assert max(map(len, commands)) > 100

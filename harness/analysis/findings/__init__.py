@@ -152,8 +152,8 @@ KINDS: dict[str, FindingKind] = {
         ("graded_by",),
     ),
     "deeper_rank": FindingKind(
-        "The first useful passage of these questions has a rank above k in this run: with "
-        "top_k = k it would have been missed.",
+        "The first useful passage of these questions has a rank above k in this run: the "
+        "first k passages alone would have missed it.",
         Severity.FINDING,
         ("run", "questions"),
         ("k", "k_returned"),
@@ -320,11 +320,13 @@ KINDS: dict[str, FindingKind] = {
         ("questions",),
     ),
     "not_comparable": FindingKind(
-        "The two runs have different corpora or test sets (`reason`): never compared.",
+        "The runs and the others have different corpora or test sets, or the others' corpus is "
+        "not known (`reason`): never compared.",
         Severity.WARNING,
-        ("left", "right"),
+        (),
         (),
         ("reason",),
+        ("runs", "others"),
     ),
     "confounded": FindingKind(
         "The runs differ in several factors and no chain of runs separates them; `words` make "

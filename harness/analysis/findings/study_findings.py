@@ -26,17 +26,21 @@ MOSTLY = 0.5
 """Share of the cells from which a metric as a whole is called quantised."""
 
 
-def study_findings(study: StudyTable, analysis: Analysis, options: Options) -> Iterator[Finding]:
-    """Yield the findings about the study as a whole."""
-    yield from credited(analysis.contrasts)
+def study_findings(
+    study: StudyTable, analysis: Analysis, view: Analysis, options: Options
+) -> Iterator[Finding]:
+    """Yield the findings about the study as a whole, and about several contrasts in view."""
+    yield from credited(view.contrasts)
     yield from beyond_chance(analysis)
     yield from untested_primary(analysis, options)
-    for interaction in analysis.interactions:
+    for interaction in view.interactions:
         yield from dependence(interaction)
-    for pair in analysis.confounded:
+    for pair in view.confounded:
         yield from unseparated(pair)
-    for left, right, reason in analysis.incomparable:
-        yield Finding("not_comparable", names={"reason": reason}, left=left, right=right)
+    for runs, others, reason in view.incomparable:
+        yield Finding(
+            "not_comparable", names={"reason": reason}, groups={"runs": runs, "others": others}
+        )
     yield from question_findings(study, analysis)
 
 

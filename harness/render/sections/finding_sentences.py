@@ -37,7 +37,7 @@ MOST_LINKS = 8
 ABOVE_IN_BRIEF = {
     *("informative", "always_right", "always_wrong", "saturated", "missing_scores"),
     *("metric_trusted", "metric_not_trusted", "too_few_grades"),
-    *("answers_changed", "different", "confounded"),
+    *("answers_changed", "different", "confounded", "not_comparable"),
     *("under_every_judge", "under_some_judges", "judges_agreement"),
 }
 """Kinds that the brief report leaves out of the list, as another of its sections says the same."""
@@ -51,6 +51,7 @@ EVIDENCE_IN = {
     "under_some_judges": "judges",
     "judges_agreement": "judges",
     **dict.fromkeys(("judge_of_same_family", "another_model"), "made"),
+    "not_comparable": "pairs",
     "same_wording": "questions",
     "missing_scores": "means",
     "quantised": "means",

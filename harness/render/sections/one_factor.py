@@ -166,7 +166,7 @@ def explanation(contrast: Contrast, words: Words, brief: bool, alpha: float) -> 
     if right is not None and contrast.attribution is not Attribution.NO_EFFECT_POSSIBLE:
         yield Paragraph(answers_changed(right, words, alpha))
     if contrast.transitions and not brief:
-        cells = words.join("list", (transition(row, words) for row in contrast.transitions))
+        cells = words.join("cells", (transition(row, words) for row in contrast.transitions))
         yield Paragraph(words.line("transition", transitions=cells))
 
 

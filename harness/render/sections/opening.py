@@ -8,7 +8,7 @@ from typing import Any
 from harness.analysis.results import Analysis
 from harness.analysis.suspects import OnWrongCaption
 from harness.render.blocks import Block, Items, Paragraph, Section, Tone
-from harness.render.vocabulary import Words
+from harness.render.vocabulary import LANGUAGES, Words
 
 MOST_MEASURED = 3
 """Lines on the judge's agreement with people in brief."""
@@ -41,7 +41,8 @@ class StudyFacts:
     """The study's language as the judges call it: en, ja, zh_hant or zh_hans; the terminal shows
     the agreement that was measured in it. Empty where it is not known."""
     overrides: tuple[str, ...] = ()
-    """The override words that name this study, put into commands to paste: ("study=census",)."""
+    """The override words that name this study and its judge, quoted for a shell and put into
+    commands to paste: ("study=census",)."""
 
 
 def opening(analysis: Analysis, facts: StudyFacts, words: Words, brief: bool = False) -> Section:
@@ -55,7 +56,11 @@ def opening(analysis: Analysis, facts: StudyFacts, words: Words, brief: bool = F
     view = view_of(analysis)
     if view:
         blocks.append(Paragraph(words.line("view", view=view), Tone.CAUTION))
-    sentences = [graded(analysis, words)]
+    lender = LANGUAGES[words.language]
+    sentences = []
+    if lender != words.language:
+        sentences.append(words.line("borrowed", language=words.language, lender=lender))
+    sentences.append(graded(analysis, words))
     if facts.graders and analysis.outcomes.origins.get("grade"):
         sentences.append(words.line("graders", graders=facts.graders))
     sentences += [judge_line(facts, words), *measured(facts, words, brief)]

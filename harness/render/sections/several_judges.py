@@ -43,7 +43,7 @@ def several_judges(analysis: Analysis, words: Words, brief: bool) -> Section | N
         blocks.append(Paragraph(words.line("more_pairs", more=more)))
     blocks.append(Paragraph(words.line("judges_how"), Tone.MUTED))
     blocks.append(Heading(words.get("headings", "by_judge")))
-    blocks += by_judge(found, words, brief)
+    blocks += by_judge(found, [run.name for run in analysis.runs], words, brief)
     return words.section("judges", blocks)
 
 
@@ -94,7 +94,7 @@ def label_key(check: str, label: int) -> str:
     return (USEFULNESS if check == "passage_useful" else of_claim).get(label, str(label))
 
 
-def by_judge(found: Judges, words: Words, brief: bool) -> Iterator[Block]:
+def by_judge(found: Judges, every_run: list[str], words: Words, brief: bool) -> Iterator[Block]:
     """Yield which findings hold under which judges, and what they are compared over."""
     if not found.compared:
         yield Paragraph(words.line("compared_not"), Tone.CAUTION)
@@ -104,8 +104,10 @@ def by_judge(found: Judges, words: Words, brief: bool) -> Iterator[Block]:
     yield Paragraph(words.line("compared", **sizes, **whole))
     if apart := [name for name in found.names if name not in found.compared]:
         yield Paragraph(words.line("apart", judges=apart), Tone.CAUTION)
-    if found.uncommon:
-        yield Paragraph(words.line("uncommon", metrics=map(words.metric, found.uncommon)))
+    left_out = [run for run in every_run if run not in found.runs]
+    left_out += map(words.metric, found.uncommon)
+    if left_out:
+        yield Paragraph(words.line("uncommon", names=left_out))
     if found.findings:
         yield from judged_findings(found, words, brief)
     else:

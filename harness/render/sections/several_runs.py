@@ -28,6 +28,7 @@ from harness.render.notation import (
     signed,
     signed_quantity,
 )
+from harness.render.sections.finding_sentences import sentence
 from harness.render.sections.metric_trust import metric_title
 from harness.render.sections.one_factor import change_text
 from harness.render.sections.opening import StudyFacts
@@ -155,8 +156,8 @@ def pairs(analysis: Analysis, facts: StudyFacts, words: Words, brief: bool) -> S
         blocks.append(Paragraph(words.line("more_pairs", more=more)))
     for left, right in analysis.repeats:
         blocks.append(Paragraph(words.line("repeats", left=left, right=right)))
-    for left, right, reason in analysis.incomparable:
-        blocks.append(Paragraph(words.line(f"incomparable_{reason}", left=left, right=right)))
+    apart = (found for found in analysis.findings if found.kind == "not_comparable")
+    blocks += [Paragraph(sentence(found, words)) for found in apart]
     return words.section("pairs", blocks, aside=True)
 
 
@@ -197,9 +198,11 @@ def offer(pair: Confounded, facts: StudyFacts, words: Words) -> Iterator[Paragra
 
 
 def command(run: MissingRun, facts: StudyFacts) -> Command:
-    """Return the line that collects a variant of this study.
+    """Return the line that collects a variant of this study, which no judge takes part in.
 
-    >>> command(("variant=ctx_k4",), StudyFacts("census", overrides=("study=census",)))
-    Command(text='python -m harness.collect study=census variant=ctx_k4')
+    >>> words = ("study=census", "judge=chat", "chat@judge.chat=ollama", "root=judge")
+    >>> command(("variant=ctx_k4",), StudyFacts("census", overrides=words))
+    Command(text='python -m harness.collect study=census root=judge variant=ctx_k4')
     """
-    return Command(" ".join(("python -m harness.collect", *facts.overrides, *run)))
+    study = (word for word in facts.overrides if "judge" not in word.partition("=")[0])
+    return Command(" ".join(("python -m harness.collect", *study, *run)))

@@ -17,6 +17,7 @@ from harness.analysis import (
 )
 from harness.analysis.findings import strongest_first
 from harness.records import Layer
+from harness.render import sentence, words
 
 Builder = Callable[..., StudyTable]
 
@@ -63,9 +64,29 @@ def test_runs_over_another_corpus_are_named(study: Builder) -> None:
 
     found = analyse(apart)
 
-    assert found.incomparable == (("P", "Q", "corpus"),)
-    [finding] = [f for f in found.findings if f.kind == "not_comparable"]
-    assert (finding.left, finding.right, finding.names) == ("P", "Q", {"reason": "corpus"})
+    assert found.incomparable == ((("Q",), ("P",), "unknown_corpus"),)
+
+
+def test_one_line_stands_for_a_group_of_runs(study: Builder) -> None:
+    """Two runs over a corpus, two over another, two of a system that names none: two lines, of
+    which the baseline's remains in a view."""
+    table = study(right={name: [1] for name in "PQRSTU"})
+    corpora = dict(zip("PQRSTU", ("", "a", "a", "b", "b", ""), strict=True))
+    runs = tuple(replace(run, corpus=corpora[run.name]) for run in table.runs)
+    found = analyse(replace(table, runs=runs))
+
+    lines = [(f.groups, f.names) for f in found.findings if f.kind == "not_comparable"]
+    assert lines == [
+        ({"runs": ("Q", "R"), "others": ("S", "T")}, {"reason": "corpus"}),
+        ({"runs": ("Q", "R"), "others": ("P", "U")}, {"reason": "unknown_corpus"}),
+    ]
+    narrowed = analyse(replace(table, runs=runs), Options(baseline="T")).incomparable
+    assert narrowed == found.incomparable[:1]
+    shown = sentence(next(f for f in found.findings if f.names == lines[1][1]), words("en"))
+    assert shown == (
+        "Not compared, because the corpus of the latter is not known: Q, R with P, U. Add the "
+        "method documents() to the system to name it."
+    )
 
 
 def test_quantised_metrics_are_marked(study: Builder) -> None:

@@ -224,3 +224,74 @@ def test_a_warning_that_stands_for_others_counts_them() -> None:
     assert told(0).endswith("evaluate both runs alike.")
     assert told(1).endswith("alike. The same holds in 1 more contrast.")
     assert told(2).endswith("alike. The same holds in 2 more contrasts.")
+
+
+@pytest.mark.parametrize("language", ["en", "ja", "zh_hant"])
+def test_a_deeper_rank_names_no_setting(language: str) -> None:
+    """A system of one's own may have no top_k: the sentence counts passages."""
+    found = Finding(
+        "deeper_rank",
+        {"k": 2, "k_returned": 3},
+        {"source": "gold"},
+        run="mine",
+        questions=("q1",),
+    )
+
+    assert "top_k" not in sentence(found, words(language))
+    assert sentence(found, EN).endswith("; the first 2 passages alone would have missed it.")
+
+
+@pytest.mark.parametrize(
+    ("finding", "expected"),
+    [
+        (
+            Finding(
+                "missing_scores",
+                {"missing": 1, "cells": 78},
+                {"status": "no_claims"},
+                metric="faithfulness",
+            ),
+            "faithfulness: 1 of 78 scores is NA (no claims in the answer).",
+        ),
+        (
+            Finding("quantised", {"coarse": 1, "cells": 1, "units": 2}, metric="faithfulness"),
+            "faithfulness: 1 of 1 score rests on at most 3 units (median 2), so only a few values "
+            "are possible.",
+        ),
+        (
+            Finding("partial_run", {"asked": 1, "questions": 8}, run="k4"),
+            "k4: only 1 of 8 questions was asked, and only that one is compared.",
+        ),
+        (
+            Finding(
+                "k_not_reached",
+                {"k_requested": 9, "k_returned": 7, "corpus_size": 7, "questions": 1},
+                run="k9",
+            ),
+            "k9 requested 9 passages but got fewer, sometimes only 7, from an index of 7 "
+            "(1 question).",
+        ),
+        (
+            Finding("always_right", {"runs": 6}, questions=("q6",)),
+            "q6 right in all of 6 runs: these questions do not tell the runs apart.",
+        ),
+    ],
+)
+def test_sentences_agree_with_their_numbers(finding: Finding, expected: str) -> None:
+    """One is singular, in the noun and in the verb."""
+    assert sentence(finding, EN) == expected
+
+
+def test_metrics_in_the_plural_fit_the_verb() -> None:
+    """'input tokens changed', not 'input tokens changes'."""
+    found = Finding(
+        "different",
+        {"mean": 12.0, "low": None, "questions": 8, "p": 0.01, "p_adjusted": 0.02},
+        {"left_value": "4", "right_value": "9"},
+        factor="top_k",
+        left="k4",
+        right="k9",
+        metric="input_tokens",
+    )
+
+    assert "input tokens changed by +12" in sentence(found, EN)

@@ -7,6 +7,7 @@ import pytest
 from rich.console import Group
 
 from harness.analysis import Analysis, MetricFacts, RunFacts
+from harness.analysis.findings import Finding
 from harness.analysis.results import (
     Counterfactual,
     RetrievalFacts,
@@ -33,7 +34,17 @@ def filled(article: Analysis) -> Analysis:
         article,
         contrasts=contrasts,
         repeats=(("ctx_k4", "ctx_k9-top_k-4"),),
-        incomparable=(("ctx_k4", "old", "corpus"), ("ctx_k4", "other", "testset")),
+        findings=(
+            *article.findings,
+            *(
+                Finding(
+                    "not_comparable",
+                    names={"reason": reason},
+                    groups={"runs": ("ctx_k4",), "others": (other,)},
+                )
+                for other, reason in (("old", "corpus"), ("other", "testset"))
+            ),
+        ),
         retrieval=(RetrievalFacts("ctx_k9", ("q1", "q2"), (8, None), (0.0, 0.5), "gold"),),
         suspects=(
             Suspect("ctx_k9", "q1", 0, "response_in_context", 0, -1, "verbatim_not_entailed", "x"),
@@ -100,15 +111,15 @@ def test_full_report_holds_what_is_rare(article: Analysis) -> None:
     assert "verbatim in a passage, yet labelled not entailed" in cells
     assert "10 more." in texts
     assert (
-        "Evidence retrieved and answer right, left -> right: evidence, right -> evidence, wrong: "
-        "q1, q2." in texts
+        "Evidence retrieved and answer right, left -> right: evidence and right -> evidence and "
+        "wrong: q1, q2." in texts
     )
     assert (
         "ctx_k4 and ctx_k9-top_k-4 have the same configuration: they are repeats, not a contrast."
         in texts
     )
-    assert "ctx_k4 and old use different corpora and are never compared." in texts
-    assert "ctx_k4 and other use different test sets and are never compared." in texts
+    assert "Not compared, because the corpora differ: ctx_k4 with old." in texts
+    assert "Not compared, because the test sets differ: ctx_k4 with other." in texts
 
 
 def test_sections_without_content_are_left_out(article: Analysis) -> None:
