@@ -232,12 +232,17 @@ class TestBudget:
 
     @pytest.mark.parametrize(
         ("limit", "asked"),
-        [("budget.tokens=1", 1), ("budget.minutes=0", 0), ("budget.usd=1e-9", 1)],
+        [
+            ("budget.tokens=1", 0),
+            ("budget.tokens=1000", 1),
+            ("budget.minutes=0", 0),
+            ("budget.usd=1e-9", 0),
+        ],
     )
     def test_other_limits(
         self, limit: str, asked: int, evaluate: Evaluate, stub: StubEndpoint, folder: Path
     ) -> None:
-        """Tokens, minutes and money end it too: after the call that reached the limit."""
+        """Tokens, minutes and money end it too: before a call for which too little is left."""
         price = "+budget.prices={stub: {input: 1.0, output: 1.0}}"
         evaluate(limit, price, "judge.chat.concurrency=1", "judge.chat.retries=0")
 
