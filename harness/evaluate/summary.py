@@ -26,7 +26,7 @@ class RunOutcome:
     """The outcome of an evaluation in one run."""
 
     scores: Sequence[Score]
-    """The run's scores afterwards: by this judge, and those that need no judge."""
+    """The run's scores afterwards in the cells asked for: by this judge, or without any."""
     new_scores: Sequence[Score]
     """The scores by the new verdicts alone, also where an earlier score was kept."""
     cut: Collection[CellKey]

@@ -12,6 +12,9 @@ import pandas as pd
 import pytest
 
 from harness.evaluate.merge import write_evaluation
+from harness.metrics import METRICS as TABLE
+from harness.metrics import Metric, MetricValue
+from harness.records import Layer
 from harness.store import Run
 from tests.conftest import Command, Done
 from tests.stub_endpoint import Received, Reply, StubEndpoint
@@ -413,6 +416,58 @@ counts: says_it
         done = evaluate(f"metrics=[{taken}]")
         assert done.returncode == 1
         assert "check 'faithfulness' already exists" in done.stderr
+
+    def test_a_file_in_conf_is_not_ignored(self, evaluate: Evaluate, conf: Path) -> None:
+        """Else the metric of its name would be computed in silence."""
+        file = conf / "check/faithfulness.yaml"
+        file.write_text((conf / "check/declines.yaml").read_text(encoding="utf-8"), "utf-8")
+        done = evaluate()
+        assert done.returncode == 1
+        assert "faithfulness.yaml: 'faithfulness' already exists; give" in done.stderr
+
+
+def wrong_value(value: Any) -> Callable[..., Any]:
+    """Return a metric's function that gives this, or raises it."""
+
+    def compute(response_text: str) -> Any:
+        """Give it."""
+        if isinstance(value, Exception):
+            raise value
+        return value
+
+    return compute
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (ZeroDivisionError("division by zero"), "ZeroDivisionError: division by zero; correct the"),
+        (MetricValue(float("nan")), "nan is not between 0 and 1: correct its function, or give Me"),
+        (
+            MetricValue(7.0),
+            "7.0 is not between 0 and 1: correct its function, or give Metric(bound",
+        ),
+        (MetricValue("high"), "high is not between 0 and 1"),  # type: ignore[arg-type]
+        (0.5, "TypeError: it returned 0.5, not a MetricValue; correct the function"),
+    ],
+)
+def test_a_wrong_metric_is_named(
+    value: Any, message: str, evaluate: Evaluate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its name, the question and the remedy are in one line, and nothing is averaged."""
+    monkeypatch.setitem(TABLE, "mine", Metric(wrong_value(value), Layer.GENERATION))
+
+    done = evaluate("metrics=[mine]")
+
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert f"metric 'mine', question 'q1': {message}" in done.stderr
+
+
+def test_the_summary_counts_what_was_asked(evaluate: Evaluate) -> None:
+    """Scores of an earlier evaluation are not counted again."""
+    evaluate()
+
+    assert "text_k4: 2 of 2 cells scored" in evaluate("metrics=[answer_char_f1]").stdout
 
 
 def test_a_system_that_failed_is_not_judged(
