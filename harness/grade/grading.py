@@ -136,6 +136,12 @@ def read_grades(session: GradingSession, file: Path) -> None:
             "its column 'grade'; merge= takes a grades.jsonl"
         )
     grades = read_table(file, session.grades.read(), session.grader)
+    others = sorted({one_line(new.grader) for new in grades} - {session.grader})
+    if others and session.settings.grader is not None:
+        raise InputError(
+            f"{file}: its column 'grader' says {', '.join(others)} beside new grades, but grader="
+            f"{session.grader} is given; correct the column, or leave grader= out"
+        )
     warn_of_model_grades(session, grades)
     session.current_grades(grades)  # warns of outdated grades
     session.grades.add(grades)
