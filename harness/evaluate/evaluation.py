@@ -1,5 +1,6 @@
 """An evaluation: the metrics asked for, the responses, a judge's verdicts and the scores."""
 
+import logging
 import math
 import textwrap
 from collections import Counter
@@ -20,6 +21,7 @@ from harness.evaluate.merge import (
     CellKey,
     IdentityChange,
     Scorer,
+    as_json,
     cell_key,
     change_since_labelled,
     rows_by_response,
@@ -53,6 +55,8 @@ from harness.records import LOST, Question, Response, Score, Status, Verdict
 from harness.store import Run, finished_runs
 from harness.store.run import now
 from harness.studies.sound_runs import sound_runs
+
+log = logging.getLogger(__name__)
 
 Advance = Callable[[int, int], None]
 """Called with the number of calls done and the number of calls in all."""
@@ -324,13 +328,22 @@ def judge_identity(judge: Judge, request: EvaluationRequest) -> dict[str, Any]:
 def check_same_judge(identity: Mapping[str, Any], runs: Sequence[Run], settings: Evaluate) -> None:
     """Raise RunError where labels under one name would come from different settings.
 
+    Warns of labels under another name that come from the same settings: how far the two agree
+    says nothing.
+
     Every finished run of the study's folder counts, as a report compares all of them. With
     `again` the runs chosen may change, but then all runs with such labels must be chosen, and
     all their questions.
     """
+    twins: set[str] = set()
     for run in finished_runs(study_path(settings)):
         if run.damage() is not None:
             continue
+        judges = {label: {**other, "own": {}} for label, other in run.judges().items()}
+        same = as_json({**identity, "own": {}})
+        twins |= {
+            label for label in judges.keys() - {settings.judge.label} if judges[label] == same
+        }
         change = change_since_labelled(run, settings.judge.label, identity)
         if not change.settings:
             continue
@@ -345,6 +358,12 @@ def check_same_judge(identity: Mapping[str, Any], runs: Sequence[Run], settings:
             f"{run.name}: the judge '{settings.judge.label}' labelled it under other settings "
             f"({change}): {', '.join(ways)}"
         )
+    if twins:
+        log.warning(
+            "the judge '%s' has the settings of '%s': it is the same judge under another name, so "
+            "their agreement is no evidence; judge with another model",
+            settings.judge.label, "', '".join(sorted(twins)),
+        )  # fmt: skip
 
 
 def check_nothing_dropped(run: Run, change: IdentityChange, settings: Evaluate) -> None:

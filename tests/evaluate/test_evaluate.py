@@ -567,6 +567,20 @@ class TestOneLabelOneJudge:
         assert len(stub.chats) == asked
         assert evaluate("judge.chat.temperature=0.9", "again=true").returncode == 0
 
+    def test_the_same_judge_under_another_name(
+        self, evaluate: Evaluate, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """Its agreement with itself is no evidence, which is said; that of another judge may be."""
+        evaluate()
+        evaluate("judge.name=other", "judge.strictness=2")
+        assert not caplog.records
+
+        done = evaluate("judge.name=second")
+
+        assert done.returncode == 0
+        (line,) = [one.message for one in caplog.records]
+        assert "the judge 'second' has the settings of 'stub'" in line
+
     def test_again_with_a_part_of_the_questions(
         self, evaluate: Evaluate, stub: StubEndpoint
     ) -> None:
