@@ -7,6 +7,7 @@ The three counts must be given; the other settings have defaults, which the outp
 """
 
 import textwrap
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from harness.config.command import WIDTH, Argument, light
@@ -54,18 +55,19 @@ def show_power(given: dict[str, Any]) -> None:
         raise ConfigError(str(error)) from None
     for text in sentences(result, counts):
         print(textwrap.fill(text, WIDTH, initial_indent="- ", subsequent_indent="  "))
-    print("next: python -m harness.study study=demo")
+    print("next: python -m harness.study study=<name>")
 
 
 def sentences(result: "Power", counts: dict[str, int]) -> list[str]:
     """Return the results in words, and the assumptions that can be changed."""
     assumed = result.assumed
     questions, tests = plural(result.questions, "question"), plural(result.tests, "test")
+    smallest = result.smallest_p or Decimal(2) ** (1 - result.questions)  # beyond a float
     settings = " ".join(f"{s.name}={getattr(assumed, s.name):g}" for s in ASSUMPTIONS)
     return [
         f"{questions}, {plural(counts['contrasts'], 'contrast')} and "
         f"{plural(counts['metrics'], 'metric')} make {tests}.",
-        f"Smallest p: {result.smallest_p:.2g}. With {questions} no difference, however clear, can "
+        f"Smallest p: {smallest:.2g}. With {questions} no difference, however clear, can "
         "reach a smaller p.",
         f"Level after Holm: {result.level:.2g}. The strongest of {tests} must be below "
         f"{assumed.alpha:g} / {result.tests}.",

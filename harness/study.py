@@ -23,10 +23,11 @@ def main(settings: "StudyRun", how: "Composition") -> None:
     from harness.collect.collection import collect, from_cache
     from harness.config.command import progress
     from harness.config.composition import compose
-    from harness.errors import ConfigError, DamagedRunError, pick
+    from harness.errors import ConfigError, DamagedRunError
     from harness.evaluate.evaluation import evaluate, read_request
     from harness.evaluate.summary import check_unread, summary
-    from harness.render import LANGUAGES
+    from harness.judge import language
+    from harness.render import report_language
     from harness.report.writing import report
     from harness.studies.sound_runs import SoundRuns
 
@@ -40,7 +41,7 @@ def main(settings: "StudyRun", how: "Composition") -> None:
     evaluating, evaluate_how = compose("evaluate", words_for("evaluate", how))
     reporting, report_how = compose("report", words_for("report", how))
     read_request(evaluating.metrics, evaluating.judge)
-    pick(LANGUAGES, reporting.language, "language")
+    report_language(reporting.language, language(reporting.study.language))
     runs: dict[str, Run] = {}
     damaged = 0
     for collected, choices in planned:

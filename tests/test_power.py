@@ -32,7 +32,7 @@ def test_the_articles_study_could_show_nothing(command: Command) -> None:
         "Questions needed for the trust check: 41 with grades by people",
     ):
         assert sentence in said
-    assert done.stdout.endswith("next: python -m harness.study study=demo\n")
+    assert done.stdout.endswith("next: python -m harness.study study=<name>\n")
 
 
 def test_a_study_that_can_show_something(command: Command) -> None:
@@ -42,6 +42,14 @@ def test_a_study_that_can_show_something(command: Command) -> None:
     assert "1 contrast and 2 metrics make 2 tests." in done.stdout
     assert "a result can be beyond chance, in a family of up to 102 tests." in done.stdout
     assert "Detectable difference: 0.40 is found with 80% power" in done.stdout
+
+
+def test_thousands_of_questions(command: Command) -> None:
+    """2 / 2**5000 = 1.4e-1505 is smaller than any float."""
+    done = command("power", "questions=5000", "contrasts=7", "metrics=4")
+
+    assert "Smallest p: 1.4e-1505." in done.stdout
+    assert "So a result can be beyond chance." in done.stdout
 
 
 def test_assumptions_can_be_changed(command: Command) -> None:
@@ -72,8 +80,12 @@ def test_an_impossible_difference_is_called_so(command: Command) -> None:
         ((*ARTICLE, "power"), "'power' has no value: write power=<value>"),
         (("questions=8.5", "contrasts=7", "metrics=4"), "questions=8.5: give a whole number"),
         (("questions=0", "contrasts=7", "metrics=4"), "must each be 1 or more"),
-        ((*ARTICLE, "auc=0.5"), "auc must lie between 0.5 and 1"),
-        ((*ARTICLE, "effect=0"), "effect must not be 0"),
+        ((*ARTICLE, "auc=0.5"), "auc=0.5 must be between 0.5 and 1"),
+        ((*ARTICLE, "effect=0"), "effect=0 must be a number other than 0"),
+        ((*ARTICLE, "spread=-1"), "spread=-1 must be above 0"),
+        ((*ARTICLE, "alpha=2"), "alpha=2 must be between 0 and 1"),
+        ((*ARTICLE, "power=1"), "power=1 must be between 0 and 1"),
+        ((*ARTICLE, "share_right=nan"), "share_right=nan must be between 0 and 1"),
     ],
 )
 def test_a_wrong_setting_is_one_line(

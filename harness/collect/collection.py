@@ -25,7 +25,7 @@ from harness.errors import HarnessError, RunError
 from harness.llm import Calls
 from harness.llm.thinking import split_thinking
 from harness.questions import check_places, question_line
-from harness.records import Query, Response
+from harness.records import Answer, Passage, Query, Response
 from harness.render.notation import plain
 from harness.store import Run
 from harness.store.run import now, provenance
@@ -250,6 +250,7 @@ def ask_question(answerer: Answerer, query: QuestionRepeat) -> Response:
     )
     try:
         answer = answerer.answer(Query(question.id, question.question, repeat))
+        check_answer(answer)
         thought, text = split_thinking(answer.text)
     except HarnessError as error:
         return replace(row, error=" ".join(str(error).split()))
@@ -262,6 +263,19 @@ def ask_question(answerer: Answerer, query: QuestionRepeat) -> Response:
     if columns["thinking"] and not text.strip():
         return replace(row, error=ONLY_THOUGHTS, **{name: columns[name] for name in OF_THE_CALL})
     return replace(row, response=text, **columns)
+
+
+def check_answer(answer: object) -> None:
+    """Raise RunError where a system returned something else than an `Answer`."""
+    what = f"the system returned {type(answer).__name__}"
+    if isinstance(answer, Answer):
+        if not isinstance(answer.text, str):
+            what = f"the answer's text is {type(answer.text).__name__}, not str"
+        elif not all(isinstance(passage, Passage) for passage in answer.passages):
+            what = "not every passage of the answer is a Passage"
+        else:
+            return
+    raise RunError(f"{what}; return Answer(text, passages), of harness.records")
 
 
 def failure_summary(responses: Sequence[Response]) -> str:

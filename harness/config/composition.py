@@ -245,5 +245,7 @@ def typed(cfg: DictConfig, kind: type[S]) -> S:
             for key in sorted(OmegaConf.missing_keys(node)):
                 raise ConfigError(f"{key} is not set: give {key}=...")
             settings[name] = OmegaConf.to_object(node)
+        elif name == "budget":
+            raise ConfigError(f"budget={node}: name the limit: write budget.calls={node or 5}")
         name_outside_paths(OmegaConf.to_container(node, resolve=True) if is_group else node, name)
     return kind(**settings)

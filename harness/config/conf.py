@@ -147,6 +147,8 @@ class ConfFiles(FileConfigSource):
             content = OmegaConf.to_container(result.config)
             check_file(file, path, result.header["package"], content)
         group, _, name = path.rpartition("/")
+        if group == "prompt":
+            gather_languages(result.config)
         if not group:
             self._default, self._of_variant = system_in(result.config) or self._default, None
         elif group == "variant":
@@ -160,6 +162,13 @@ class ConfFiles(FileConfigSource):
                     self._warned.add(line)
                     log.warning("%s", line)
         return result
+
+
+def gather_languages(prompt: Any) -> None:
+    """Put a prompt's texts in languages that `PromptTemplate` has no field for into `others`."""
+    known = {"defaults", *(field.name for field in fields(PromptTemplate))}
+    if others := {name: prompt.pop(name) for name in list(prompt) if name not in known}:
+        prompt["others"] = others
 
 
 def system_in(config: Any) -> str | None:

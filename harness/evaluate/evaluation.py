@@ -1,5 +1,7 @@
 """An evaluation: the metrics asked for, the responses, a judge's verdicts and the scores."""
 
+import logging
+import math
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -7,17 +9,20 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import cache, partial
 from itertools import chain
+from numbers import Real
 from typing import Any
 
 from harness.config import paths
 from harness.config.composition import Composition
 from harness.config.paths import study_path, user_path
 from harness.config.schema import Evaluate
-from harness.errors import ConfigError, RunError, unknown
+from harness.errors import ConfigError, HarnessError, RunError, unknown
 from harness.evaluate.merge import (
     CellKey,
     IdentityChange,
     Scorer,
+    as_json,
+    cell_key,
     change_since_labelled,
     rows_by_response,
     write_evaluation,
@@ -39,6 +44,7 @@ from harness.metrics import (
     METRICS,
     OF_THE_RESPONSE,
     PRESETS,
+    Evidence,
     MetricValue,
     assemble,
     custom_check_score,
@@ -50,8 +56,13 @@ from harness.store import Run, finished_runs
 from harness.store.run import now
 from harness.studies.sound_runs import sound_runs
 
+log = logging.getLogger(__name__)
+
 Advance = Callable[[int, int], None]
 """Called with the number of calls done and the number of calls in all."""
+
+NEAR = 1e-6
+"""By which rounding may carry a score beyond its bounds."""
 
 LONGEST_FAILURE = 300
 """Characters of a judge's failure that the summary quotes."""
@@ -105,6 +116,8 @@ def read_request(names: Sequence[str], judge: Judge) -> EvaluationRequest:
     """
     files = {path.stem: path for path in sorted((paths.CONF / "check").glob("*.yaml"))}
     known = {**METRICS, **PRESETS}
+    for name in files.keys() & {*known, *CHECKS}:
+        raise ConfigError(f"{files[name]}: '{name}' already exists; give your check another name")
     metrics = resolve(name for name in names if name in known)
     custom: dict[str, CustomCheck] = {}
     code = "en"
@@ -214,9 +227,11 @@ def write_run(
         dropped = write_evaluation(
             run, judge.label, identity, verdicts, score, answers, settings.again
         )
+    new_scores = score(tuple(verdicts))
+    asked = set(map(cell_key, new_scores))
     return RunOutcome(
-        scores=run.scores(judge.label),
-        new_scores=score(tuple(verdicts)),
+        scores=[row for row in run.scores(judge.label) if cell_key(row) in asked],
+        new_scores=new_scores,
         cut=cut,
         unchanged=unchanged,
         failed=unchanged and sum(error in FAILED for error in losses) > most,
@@ -255,7 +270,7 @@ def scores_of(
         place = one.response.question_id, one.response.repeat
         rows = by_response.get(place, {})
         evidence = assemble(one.response, one.question, chain.from_iterable(rows.values()))
-        found = [(name, METRICS[name].score(evidence)) for name in request.metrics]
+        found = [(name, metric_value(name, evidence, place[0])) for name in request.metrics]
         found += [
             (name, not_answered if one.failed else custom_check_score(rows.get(name, ())))
             for name in (check.name for check in request.custom_checks)
@@ -272,6 +287,25 @@ def scores_of(
             for name, score in found
         ]
     return scores
+
+
+def metric_value(name: str, evidence: Evidence, question: str) -> MetricValue:
+    """Return a metric's score. Raises HarnessError where the metric's function is wrong."""
+    metric = METRICS[name]
+    where = f"metric '{name}', question '{question}'"
+    try:
+        found = metric.score(evidence)
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+        raise HarnessError(f"{where}: {why}; correct the function of the metric") from error
+    low, high = metric.bounds
+    inside = isinstance(found.value, Real) and low - NEAR <= float(found.value) <= high + NEAR
+    if found.value is not None and not (inside and math.isfinite(found.value)):
+        raise HarnessError(
+            f"{where}: {found.value} is not between {low:g} and {high:g}: correct its function, or "
+            "give Metric(bounds=...); where it is undefined return MetricValue(None, 0, <reason>)"
+        )
+    return found
 
 
 def cut_cells(responses: Iterable[RunResponse], request: EvaluationRequest) -> set[CellKey]:
@@ -294,13 +328,22 @@ def judge_identity(judge: Judge, request: EvaluationRequest) -> dict[str, Any]:
 def check_same_judge(identity: Mapping[str, Any], runs: Sequence[Run], settings: Evaluate) -> None:
     """Raise RunError where labels under one name would come from different settings.
 
+    Warns of labels under another name that come from the same settings: how far the two agree
+    says nothing.
+
     Every finished run of the study's folder counts, as a report compares all of them. With
     `again` the runs chosen may change, but then all runs with such labels must be chosen, and
     all their questions.
     """
+    twins: set[str] = set()
     for run in finished_runs(study_path(settings)):
         if run.damage() is not None:
             continue
+        judges = {label: {**other, "own": {}} for label, other in run.judges().items()}
+        same = as_json({**identity, "own": {}})
+        twins |= {
+            label for label in judges.keys() - {settings.judge.label} if judges[label] == same
+        }
         change = change_since_labelled(run, settings.judge.label, identity)
         if not change.settings:
             continue
@@ -315,6 +358,12 @@ def check_same_judge(identity: Mapping[str, Any], runs: Sequence[Run], settings:
             f"{run.name}: the judge '{settings.judge.label}' labelled it under other settings "
             f"({change}): {', '.join(ways)}"
         )
+    if twins:
+        log.warning(
+            "the judge '%s' has the settings of '%s': it is the same judge under another name, so "
+            "their agreement is no evidence; judge with another model",
+            settings.judge.label, "', '".join(sorted(twins)),
+        )  # fmt: skip
 
 
 def check_nothing_dropped(run: Run, change: IdentityChange, settings: Evaluate) -> None:

@@ -8,6 +8,7 @@ from harness.config.command import wrapped
 from harness.errors import EndpointError
 from harness.evaluate.merge import CellKey, cell_key
 from harness.llm import Calls
+from harness.llm.call_store import LIMITS
 from harness.records import LOST, Score, Status
 from harness.studies.sound_runs import SoundRuns
 
@@ -25,7 +26,7 @@ class RunOutcome:
     """The outcome of an evaluation in one run."""
 
     scores: Sequence[Score]
-    """The run's scores afterwards: by this judge, and those that need no judge."""
+    """The run's scores afterwards in the cells asked for: by this judge, or without any."""
     new_scores: Sequence[Score]
     """The scores by the new verdicts alone, also where an earlier score was kept."""
     cut: Collection[CellKey]
@@ -151,7 +152,7 @@ def budget_end(done: Evaluation) -> Iterator[str]:
     missing = [score for score in done.judge_scores if score.status is Status.BUDGET]
     if missing:
         budget = done.calls.budget
-        limits = {name: getattr(budget, name) for name in ("calls", "tokens", "usd", "minutes")}
+        limits = {name: getattr(budget, name) for name in LIMITS}
         set_to = [f"budget.{name}={most:g}" for name, most in limits.items() if most is not None]
         yield (
             f"budget spent: {len(missing)} of {len(done.judge_scores)} cells are incomplete "

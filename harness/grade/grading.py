@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from harness.analysis.statistics.kappa import Kappa, kappa
 from harness.config.composition import Composition
 from harness.config.paths import shown_path, user_path
 from harness.config.schema import GradeSettings, Study
-from harness.errors import ConfigError, InputError, pick
+from harness.errors import ConfigError, InputError
 from harness.files import input_path, write_whole
 from harness.grade.session import (
     GradingSession,
@@ -46,9 +47,11 @@ LONGEST = 70
 
 def grade(settings: GradeSettings, how: Composition) -> None:
     """Do the one thing that the settings ask for: the page, unless a file is named."""
-    from harness.render import LANGUAGES
+    from harness.judge import language
+    from harness.render import report_language
 
-    pick(LANGUAGES, settings.language, "language")
+    of_study = language(settings.study.language)
+    settings = replace(settings, language=report_language(settings.language, of_study))
     tasks: dict[str, Callable[[GradingSession, Path], None]] = {
         "merge": merge_grades,
         "read": read_grades,
@@ -133,6 +136,12 @@ def read_grades(session: GradingSession, file: Path) -> None:
             "its column 'grade'; merge= takes a grades.jsonl"
         )
     grades = read_table(file, session.grades.read(), session.grader)
+    others = sorted({one_line(new.grader) for new in grades} - {session.grader})
+    if others and session.settings.grader is not None:
+        raise InputError(
+            f"{file}: its column 'grader' says {', '.join(others)} beside new grades, but grader="
+            f"{session.grader} is given; correct the column, or leave grader= out"
+        )
     warn_of_model_grades(session, grades)
     session.current_grades(grades)  # warns of outdated grades
     session.grades.add(grades)

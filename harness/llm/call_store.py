@@ -32,6 +32,9 @@ Vector = NDArray[np.float32]
 
 MODES = ("readwrite", "read", "off")
 
+LIMITS = ("calls", "tokens", "usd", "minutes")
+"""The limits that a budget may set."""
+
 BUSY_SECONDS = 60.0
 """How long a process waits for the write of another one."""
 
@@ -105,7 +108,8 @@ class Price:
 class Budget:
     """Limits on calls that are not cached; None is no limit.
 
-    Requests already in flight when a limit is reached are still billed.
+    Of tokens and money, the prompts of the requests in flight count as spent, by estimate; replies
+    in flight when a limit is reached are still billed. Raises ConfigError for a limit below 0.
     """
 
     calls: int | None = None
@@ -115,6 +119,13 @@ class Budget:
     minutes: float | None = None
     prices: dict[str, Price] = field(default_factory=dict)
     """Model -> price; needed where `usd` is set."""
+
+    def __post_init__(self) -> None:
+        for name in LIMITS:
+            if (limit := getattr(self, name)) is not None and not limit >= 0:
+                raise ConfigError(
+                    f"budget.{name}={limit:g}: a limit is 0 or more; null is no limit"
+                )
 
     def cost(self, tokens: Tokens) -> float:
         """Return what the tokens cost in US dollars; a model without a price costs nothing.
@@ -129,9 +140,15 @@ class Budget:
         )
 
     def check(
-        self, calls: int, tokens: Tokens, minutes: float, model: str, counted: bool = True
+        self,
+        calls: int,
+        tokens: Tokens,
+        minutes: float,
+        model: str,
+        counted: bool = True,
+        prompt: int = 0,
     ) -> None:
-        """Raise BudgetError where nothing is left for one more call to `model`.
+        """Raise BudgetError where too little is left for one more `prompt` (tokens) to `model`.
 
         Raises ConfigError where money is limited and the model has no price, and where tokens or
         money are limited and its server does not report them (`counted`).
@@ -148,16 +165,18 @@ class Budget:
                 f"budget.usd={self.usd:g}, but no price is known for {model};"
                 " add it to conf/prices.yaml, in dollars per million tokens"
             )
-        limits = {
-            "calls": (self.calls, calls),
-            "tokens": (self.tokens, sum(read + written for read, written in tokens.values())),
-            "usd": (self.usd, self.cost(tokens)),
-            "minutes": (self.minutes, minutes),
+        used = {
+            "calls": (calls, 0.0),
+            "tokens": (sum(read + written for read, written in tokens.values()), prompt),
+            "usd": (self.cost(tokens), self.cost({model: (prompt, 0)})),
+            "minutes": (minutes, 0.0),
         }
-        for name, (limit, used) in limits.items():
-            if limit is not None and used >= limit:
+        for name, (spent, more) in used.items():
+            limit = getattr(self, name)
+            if limit is not None and (spent >= limit or spent + more > limit):
+                state = "is spent" if spent >= limit else "is too little for the next prompt"
                 raise BudgetError(
-                    f"budget.{name}={limit:g} is spent; raise it and run the same command to"
+                    f"budget.{name}={limit:g} {state}; raise it and run the same command to"
                     " resume: cached answers are not requested again"
                 )
 
@@ -200,6 +219,8 @@ class Calls:
         `repair`, `fresh`). Cached ones count like new ones."""
         self.in_flight: dict[str, asyncio.Event] = {}
         """Key of a call -> set when it is done; used on the shared event loop only."""
+        self._prompts: Counter[str] = Counter()
+        """Model -> tokens of the prompts in flight, estimated."""
         self._uncounted: set[str] = set()
         """Models whose server reports no token counts."""
         self._lock = threading.Lock()
@@ -278,8 +299,8 @@ class Calls:
                     )
         return found
 
-    def about_to_ask(self, model: str) -> None:
-        """Count a call that goes to an endpoint.
+    def about_to_ask(self, model: str, prompt: int = 0) -> None:
+        """Count a call that goes to an endpoint, with the tokens of its prompt until `ended`.
 
         Raises:
             NotRecordedError: The store is read-only (`cache=read`).
@@ -293,8 +314,18 @@ class Calls:
         with self._lock:
             minutes = (time.monotonic() - self._started) / 60.0
             counted = model not in self._uncounted
-            self.budget.check(self.asked, self.tokens, minutes, model, counted)
+            sums = {
+                name: (read + self._prompts[name], written)
+                for name, (read, written) in ({model: (0, 0)} | self.tokens).items()
+            }
+            self.budget.check(self.asked, sums, minutes, model, counted, prompt)
             self.asked += 1
+            self._prompts[model] += prompt
+
+    def ended(self, model: str, prompt: int) -> None:
+        """Take back what `about_to_ask` counted: the endpoint has counted the prompt itself."""
+        with self._lock:
+            self._prompts[model] -= prompt
 
     def about_to_send(self) -> None:
         """Count an HTTP request."""

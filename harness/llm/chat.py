@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from harness.errors import ContextOverflowError, EndpointError
 from harness.llm.call_store import Calls
@@ -27,10 +27,12 @@ from harness.llm.messages import (
     has_fewer,
     longer,
     request_key,
+    token_count,
     truncated,
 )
 from harness.llm.remote import PLACE, Remote, refuse_secrets
 
+T = TypeVar("T")
 Outcome = Completion | EndpointError
 OnDone = Callable[[int, Outcome], None]
 """Called, in the thread of the caller, when a request is done: its index, its outcome."""
@@ -181,9 +183,23 @@ class RemoteChat(Remote, Chat):
         Args:
             request: The first of the samples, if there are more.
             place: Where to send it.
-            calls: The account.
+            calls: The account; every reply is counted there by `read_counted`.
             samples: How many to request at once; more than one only where `samples_at_once`.
         """
+        raise NotImplementedError
+
+    def read_counted(self, reply: Any, read: Callable[[Any], T], calls: Calls) -> T:
+        """Return what `read` makes of a reply; its tokens are billed even if it cannot be used."""
+        read_tokens, written = map(token_count, self.usage(reply))
+        if read_tokens is None:
+            found = read(reply)  # an unusable reply says nothing about what the server reports
+            calls.answered(self.label, None, written)
+            return found
+        calls.answered(self.label, read_tokens, written)
+        return read(reply)
+
+    def usage(self, reply: Any) -> tuple[object, object]:
+        """Return the tokens of prompt and reply, as a reply in this protocol states them."""
         raise NotImplementedError
 
     async def ask(self, request: Request, calls: Calls) -> Completion:
@@ -227,7 +243,6 @@ class RemoteChat(Remote, Chat):
             if abs(read - habits.get("truncates_at", 0)) > NEAR:
                 calls.about_to_ask(self.label)
                 (more,) = await self.send(longer(request), place, calls)
-                calls.answered(self.label, more.input_tokens, more.output_tokens)
                 if (more.input_tokens or 0) - read >= fewest_tokens(ADDED_LINES * FILLER) / 2:
                     habits["counts_new_only" if fewer else "has_read"] = more.input_tokens
                     return
@@ -311,16 +326,18 @@ class _Batch:
             done.set()
 
     async def _send_now(self, group: Group) -> list[Group]:
+        requests, label = list(group.values()), self.chat.label
         try:
-            self.calls.about_to_ask(self.chat.label)
-            completions = await self.chat.ask_samples(list(group.values()), self.calls)
+            self.calls.about_to_ask(label, prompt := requests[0].tokens)
+            try:
+                completions = await self.chat.ask_samples(requests, self.calls)
+            finally:
+                self.calls.ended(label, prompt)
         except EndpointError as error:
             for key in group:
                 self.arrived.put((key, error))
             return []
         for key, completion in zip(group, completions, strict=False):
-            read, written = completion.input_tokens, completion.output_tokens
-            self.calls.answered(self.chat.label, read, written)
-            self.calls.put(key, f"chat {self.chat.label}", completion_payload(completion))
+            self.calls.put(key, f"chat {label}", completion_payload(completion))
             self.arrived.put((key, replace(completion, call=key)))
         return [{key: group[key]} for key in list(group)[len(completions) :]]

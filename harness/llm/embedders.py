@@ -253,7 +253,7 @@ class OpenAIEmbedder(Remote, Embedder):
         running = []
         try:
             for batch in prefixed:
-                calls.about_to_ask(self.label)
+                calls.about_to_ask(self.label, sum(map(estimate_tokens, batch)))
                 running.append(submit(self._request(batch, calls)))
             for future in running:
                 yield future.result()
@@ -266,8 +266,11 @@ class OpenAIEmbedder(Remote, Embedder):
         if self.dimensions is not None:
             body["dimensions"] = self.dimensions
         place = endpoint(self.address())
-        (vectors, tokens), _ = await place.post("/embeddings", body, _read_vectors, calls)
-        calls.answered(self.label, tokens, None)
+        try:
+            (vectors, tokens), _ = await place.post("/embeddings", body, _read_vectors, calls)
+            calls.answered(self.label, tokens, None)
+        finally:
+            calls.ended(self.label, sum(map(estimate_tokens, texts)))
         if len(vectors) != len(texts):
             raise EndpointError(f"{self._who}: {len(vectors)} vectors for {len(texts)} texts")
         for vector in vectors:

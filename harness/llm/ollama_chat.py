@@ -60,8 +60,16 @@ class OllamaChat(RemoteChat):
                 f"{self.base_url}: '{self.model}' has the digest {served} there, but "
                 f"digest={self.digest} is set, so no request is sent; set the digest that is meant"
             )
-        reply, seconds = await place.post("/api/chat", self._body(request), _read, calls)
+
+        def read(reply: Any) -> Completion:
+            return self.read_counted(reply, _read, calls)
+
+        reply, seconds = await place.post("/api/chat", self._body(request), read, calls)
         return [replace(reply, seconds=seconds)]
+
+    def usage(self, reply: Any) -> tuple[object, object]:
+        """Return the two counts of a reply."""
+        return reply.get("prompt_eval_count"), reply.get("eval_count")
 
     def _body(self, request: Request) -> dict[str, object]:
         options = {

@@ -116,8 +116,7 @@ class OpenAIChat(RemoteChat):
 
         calls.about_to_ask(self.label)
         body, place = self._body(Structured.prose, request), endpoint(self.address())
-        (answer, found), _ = run(self._post(body, place, read, calls))
-        calls.answered(self.label, answer.input_tokens, answer.output_tokens)
+        (_, found), _ = run(self._post(body, place, read, calls))
         return found
 
     async def _post(
@@ -128,15 +127,24 @@ class OpenAIChat(RemoteChat):
         calls: Calls,
     ) -> tuple[T, float]:
         """Send; newer models know `max_tokens` by another name only."""
+
+        def counted(reply: Any) -> T:
+            return self.read_counted(reply, read, calls)
+
         if place.habits.get(_LONG_NAME):
             body = _renamed(body)
         try:
-            return await place.post(_PATH, body, read, calls)
+            return await place.post(_PATH, body, counted, calls)
         except RefusedError as error:
             if "max_tokens" not in body or _LONG_NAME not in error.reason:
                 raise
             place.habits[_LONG_NAME] = True
-            return await place.post(_PATH, _renamed(body), read, calls)
+            return await place.post(_PATH, _renamed(body), counted, calls)
+
+    def usage(self, reply: Any) -> tuple[object, object]:
+        """Return the two counts of `usage`."""
+        usage = reply.get("usage") or {}
+        return usage.get("prompt_tokens"), usage.get("completion_tokens")
 
     def _body(self, form: Structured, request: Request) -> dict[str, object]:
         described = {"name": "answer", "schema": request.schema, "strict": True}

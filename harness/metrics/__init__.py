@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from harness.metrics import generation, overall, retrieval
-from harness.metrics.evidence import AXES, OF_THE_RESPONSE, assemble
+from harness.metrics.evidence import AXES, OF_THE_RESPONSE, Evidence, assemble
 from harness.metrics.metric import (
     Metric,
     MetricValue,

@@ -103,7 +103,8 @@ class Metric:
     def score(self, evidence: Evidence) -> MetricValue:
         """Return the score, or NA with the reason.
 
-        Raises ValueError where two arrays disagree on the number of claims or passages.
+        Raises ValueError where two arrays disagree on the number of claims or passages, TypeError
+        where the function returns no MetricValue.
         """
         given = {name: getattr(evidence, name) for name in self.needs}
         cut = evidence.missing.get("response_text") is Status.CONTEXT_OVERFLOW
@@ -113,6 +114,8 @@ class Metric:
             scored = MetricValue(None, None, evidence.missing.get(missing[0], Status.NOT_ASKED))
         else:
             scored = _obstacle(given) or self.compute(**given)
+        if not isinstance(scored, MetricValue):
+            raise TypeError(f"it returned {scored!r}, not a MetricValue")
         if scored.status in self.instead:
             return replace(scored, value=self.instead[scored.status])
         return scored

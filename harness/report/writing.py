@@ -3,7 +3,7 @@
 import json
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,9 +53,10 @@ def report(settings: Report, how: Composition) -> None:
     """Analyse the runs chosen, print the tables, and write report.md, CSVs and findings.json."""
     from rich.console import Console
 
-    from harness.render import LANGUAGES, terminal
+    from harness.render import report_language, terminal
 
-    pick(LANGUAGES, settings.language, "language")
+    of_study = language(settings.study.language)
+    settings = replace(settings, language=report_language(settings.language, of_study))
     pick(dict.fromkeys(("page", *FORMATS)), settings.format, "format")
     study = load_study(settings, how)
     runs, analysis = study.runs, study.analysis

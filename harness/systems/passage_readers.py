@@ -6,7 +6,7 @@ A chat model reads them in a prompt: plain text with two slots, one template for
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from harness.errors import ConfigError
 from harness.llm import Calls, Chat, Embedder, Generator, Message, RecordedChat, Request
@@ -47,18 +47,23 @@ class PassageReader(Generator):
 
 @dataclass
 class PromptTemplate:
-    """The text that a chat model is sent, with slots for the passages and the question."""
+    """The text that a chat model is sent, with slots for the passages and the question.
+
+    A file in `conf/prompt/` has a text under the name of each language; those of languages that
+    have no field here are put into `others` when it is read.
+    """
 
     language: str = "en"
     en: str = ""
     ja: str = ""
     zh_hant: str = ""
     zh_hans: str = ""
+    others: dict[str, str] = field(default_factory=dict)
 
     @property
     def template(self) -> str:
         """The text in the study's language. Raises ConfigError where it or a slot is missing."""
-        text = str(getattr(self, self.language, ""))
+        text = self.others.get(self.language) or str(getattr(self, self.language, ""))
         if not text:
             raise ConfigError(
                 f"this prompt has no text in '{self.language}'; add it to its file in conf/prompt/"

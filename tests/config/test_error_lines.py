@@ -82,6 +82,21 @@ def test_a_plus_adds_to_open_settings() -> None:
     assert settings.budget.prices["m"].output == 2
 
 
+@pytest.mark.parametrize(
+    ("word", "line"),
+    [
+        ("budget=5", "budget=5: name the limit: write budget.calls=5"),
+        ("budget.calls=-1", "budget.calls=-1: a limit is 0 or more; null is no limit"),
+    ],
+)
+def test_a_wrong_budget_is_one_line(word: str, line: str) -> None:
+    """A number alone does not say what is limited; a negative limit limits nothing."""
+    with pytest.raises(Exception, match="budget") as caught:
+        compose("evaluate", [word])
+
+    assert error_line(caught.value) == line
+
+
 def test_other_errors_are_unchanged() -> None:
     """Their text is shown, in one line."""
     assert error_line(ValueError("no\n such thing")) == "no such thing"

@@ -12,6 +12,9 @@ import pandas as pd
 import pytest
 
 from harness.evaluate.merge import write_evaluation
+from harness.metrics import METRICS as TABLE
+from harness.metrics import Metric, MetricValue
+from harness.records import Layer
 from harness.store import Run
 from tests.conftest import Command, Done
 from tests.stub_endpoint import Received, Reply, StubEndpoint
@@ -232,12 +235,17 @@ class TestBudget:
 
     @pytest.mark.parametrize(
         ("limit", "asked"),
-        [("budget.tokens=1", 1), ("budget.minutes=0", 0), ("budget.usd=1e-9", 1)],
+        [
+            ("budget.tokens=1", 0),
+            ("budget.tokens=1000", 1),
+            ("budget.minutes=0", 0),
+            ("budget.usd=1e-9", 0),
+        ],
     )
     def test_other_limits(
         self, limit: str, asked: int, evaluate: Evaluate, stub: StubEndpoint, folder: Path
     ) -> None:
-        """Tokens, minutes and money end it too: after the call that reached the limit."""
+        """Tokens, minutes and money end it too: before a call for which too little is left."""
         price = "+budget.prices={stub: {input: 1.0, output: 1.0}}"
         evaluate(limit, price, "judge.chat.concurrency=1", "judge.chat.retries=0")
 
@@ -409,6 +417,58 @@ counts: says_it
         assert done.returncode == 1
         assert "check 'faithfulness' already exists" in done.stderr
 
+    def test_a_file_in_conf_is_not_ignored(self, evaluate: Evaluate, conf: Path) -> None:
+        """Else the metric of its name would be computed in silence."""
+        file = conf / "check/faithfulness.yaml"
+        file.write_text((conf / "check/declines.yaml").read_text(encoding="utf-8"), "utf-8")
+        done = evaluate()
+        assert done.returncode == 1
+        assert "faithfulness.yaml: 'faithfulness' already exists; give" in done.stderr
+
+
+def wrong_value(value: Any) -> Callable[..., Any]:
+    """Return a metric's function that gives this, or raises it."""
+
+    def compute(response_text: str) -> Any:
+        """Give it."""
+        if isinstance(value, Exception):
+            raise value
+        return value
+
+    return compute
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (ZeroDivisionError("division by zero"), "ZeroDivisionError: division by zero; correct the"),
+        (MetricValue(float("nan")), "nan is not between 0 and 1: correct its function, or give Me"),
+        (
+            MetricValue(7.0),
+            "7.0 is not between 0 and 1: correct its function, or give Metric(bound",
+        ),
+        (MetricValue("high"), "high is not between 0 and 1"),  # type: ignore[arg-type]
+        (0.5, "TypeError: it returned 0.5, not a MetricValue; correct the function"),
+    ],
+)
+def test_a_wrong_metric_is_named(
+    value: Any, message: str, evaluate: Evaluate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its name, the question and the remedy are in one line, and nothing is averaged."""
+    monkeypatch.setitem(TABLE, "mine", Metric(wrong_value(value), Layer.GENERATION))
+
+    done = evaluate("metrics=[mine]")
+
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert f"metric 'mine', question 'q1': {message}" in done.stderr
+
+
+def test_the_summary_counts_what_was_asked(evaluate: Evaluate) -> None:
+    """Scores of an earlier evaluation are not counted again."""
+    evaluate()
+
+    assert "text_k4: 2 of 2 cells scored" in evaluate("metrics=[answer_char_f1]").stdout
+
 
 def test_a_system_that_failed_is_not_judged(
     evaluate: Evaluate, folder: Path, stub: StubEndpoint
@@ -506,6 +566,20 @@ class TestOneLabelOneJudge:
             assert "again=true without runs= replaces" in refused.stderr
         assert len(stub.chats) == asked
         assert evaluate("judge.chat.temperature=0.9", "again=true").returncode == 0
+
+    def test_the_same_judge_under_another_name(
+        self, evaluate: Evaluate, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """Its agreement with itself is no evidence, which is said; that of another judge may be."""
+        evaluate()
+        evaluate("judge.name=other", "judge.strictness=2")
+        assert not caplog.records
+
+        done = evaluate("judge.name=second")
+
+        assert done.returncode == 0
+        (line,) = [one.message for one in caplog.records]
+        assert "the judge 'second' has the settings of 'stub'" in line
 
     def test_again_with_a_part_of_the_questions(
         self, evaluate: Evaluate, stub: StubEndpoint

@@ -162,6 +162,21 @@ def test_a_spreadsheet_goes_out_and_comes_back(small: Small, command: Command) -
     assert "0 new grades" in command("grade", *small.words, f"read={sheet}").stdout
 
 
+def test_a_table_of_another_grader_is_refused(small: Small, command: Command) -> None:
+    """Without `grader=`, a table is written with the login name in each row."""
+    sheet = small.folder / "grades.csv"
+    command("grade", *small.words, "grader=login", f"write={sheet}")
+    text = sheet.read_text("utf-8-sig")
+    sheet.write_text(text.replace("In 1931.,,", "In 1931.,1,"), "utf-8-sig", newline="")
+
+    done = command("grade", *small.words, f"read={sheet}")
+
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "column 'grader' says login beside new grades, but grader=ann is given" in done.stderr
+    words = [word for word in small.words if word != "grader=ann"]
+    assert "1 new grades added to" in command("grade", *words, f"read={sheet}").stdout
+
+
 @pytest.mark.parametrize("filled", ["In 1931.,1,", "In 1931.,,ask again", "In 1931.,0,a year off"])
 def test_what_people_wrote_is_not_overwritten(small: Small, command: Command, filled: str) -> None:
     """`write=` on a table with unrecorded grades or notes is refused; once recorded, it is made."""

@@ -14,7 +14,11 @@ from harness.judge.fitness import examine
 from harness.llm import Calls, Request
 from harness.metrics import METRICS, assemble
 from harness.records import Passage, Question, Response
+from tests.conftest import Command, Study
 from tests.judge.conftest import honest
+from tests.stub_endpoint import Received, StubEndpoint
+from tests.written import asked_of
+from tests.written import honest as honest_reply
 
 Build = Callable[..., ChatJudge]
 
@@ -94,6 +98,40 @@ def test_the_doctor_says_that_accuracy_is_not_measured(
     assert found["accuracy (ko)"].result.startswith("not measured: there are no questions")
     assert "labelled/ko.yaml" in found["accuracy (ko)"].advice
     assert "accuracy (en)" in found
+
+
+@pytest.mark.slow
+def test_a_study_in_it_from_collect_to_report(
+    korean: str,
+    command: Command,
+    study: Study,
+    conf: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Its prompt is a text in the prompt's file; the report is in English, as one line says."""
+    with (conf / "prompt/default.yaml").open("a", encoding="utf-8") as file:
+        file.write("ko: |\n  다음 자료로 답하라.\n  {passages}\n  질문: {question}\n")
+
+    def script(received: Received) -> str:
+        asked = received.messages[-1]["content"]
+        return honest_reply(asked_of(received.messages)) if asked[0] == "{" else "塔高27公尺。"
+
+    with StubEndpoint(script) as stub:
+        model = [f"base_url={stub.base_url}", "model=stub"]
+        words = [*study.words, "study.variants=[text_k4]", "study.language=ko", "judge=chat"]
+        words += ["chat=openai", *(f"variant.chat.{word}" for word in model)]
+        words += [f"judge.chat.{word}" for word in model]
+        done = command("study", *words, "metrics=[faithfulness]", "captioner=none")
+
+    assert done.returncode == 0, done.stderr
+    asked = [chat.messages[0]["content"] for chat in stub.chats]
+    assert sum(text.startswith("다음 자료로 답하라.") for text in asked) == 3
+    assert sum(text.startswith("한국어로 답하라: ") for text in asked) == len(asked) - 3
+    lines = [one.message for one in caplog.records if "words of the report" in one.message]
+    assert len(lines) == 1
+    assert "no words of the report in 'ko' (known: en, ja, zh_hans, zh_hant)" in lines[0]
+    (report,) = study.folder.glob("runs/*/report/report.md")
+    assert "Faithfulness" in report.read_text(encoding="utf-8").title()
 
 
 def test_an_unknown_language_lists_it(korean: str) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.errors import BudgetError, ConfigError, HarnessError, NotRecordedError
+from harness.errors import BudgetError, ConfigError, EndpointError, HarnessError, NotRecordedError
 from harness.llm import Budget, Calls, Completion, OpenAIChat, Price, Request, Usual, call_key
 from tests.stub_endpoint import Reply, StubEndpoint
 
@@ -276,6 +276,58 @@ def test_money_needs_a_price() -> None:
     """A limit on money without the price of the model is an error."""
     with pytest.raises(ConfigError, match=r"no price is known for m; add it to conf/prices"):
         Budget(usd=1.0).check(0, {}, 0.0, "m")
+
+
+@pytest.mark.parametrize("name", ["calls", "tokens", "usd", "minutes"])
+def test_a_negative_limit_is_refused(name: str) -> None:
+    """It would limit nothing, or everything: neither is what was meant."""
+    with pytest.raises(ConfigError, match=rf"budget\.{name}=-1: a limit is 0 or more"):
+        Budget(**{name: -1})
+
+
+@pytest.mark.parametrize("limit", [{"tokens": 3000}, {"usd": 0.003}])
+def test_prompts_in_flight_count_as_spent(
+    tmp_path: Path, chat_at: MakeChat, ask: MakeRequest, limit: dict[str, float]
+) -> None:
+    """Thirteen calls start before the first reply: of prompts of 1,004 tokens, two are sent."""
+    budget = Budget(prices={"stub": Price(1.0, 1.0)}, **limit)  # type: ignore[arg-type]
+    requests = [ask(f"{'塔' * 999}{i}") for i in range(20)]
+    calls = Calls(tmp_path, budget=budget)
+    with StubEndpoint(Reply("ok", prompt_tokens=1500, completion_tokens=7)) as stub:
+        outcomes = chat_at(stub).complete_all(requests, calls)
+
+    assert (len(stub.chats), calls.tokens) == (2, {"stub": (3000, 14)})
+    assert str(outcomes[-1]).startswith("budget.")
+
+
+def test_a_prompt_that_exceeds_the_limit_is_not_sent(
+    tmp_path: Path, chat_at: MakeChat, ask: MakeRequest
+) -> None:
+    """The message does not say that anything was spent."""
+    with StubEndpoint() as stub, pytest.raises(BudgetError, match="tokens=5 is too little for"):
+        chat_at(stub).complete(ask(), Calls(tmp_path, budget=Budget(tokens=5)))
+
+    assert stub.chats == []
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(raw=b'{"choices": [], "usage": {"prompt_tokens": 90, "completion_tokens": 10}}'),
+        Reply("ok", prompt_tokens=90, completion_tokens=10),
+    ],
+    ids=["no_choices", "truncated_prompt"],
+)
+def test_unusable_replies_are_billed(
+    calls: Calls, chat_at: MakeChat, ask: MakeRequest, reply: Reply
+) -> None:
+    """A reply without choices, and one to a truncated prompt, cost the tokens they report."""
+    with StubEndpoint(reply) as stub:
+        chat = chat_at(stub, retries=0, context=90 if reply.raw is None else None)
+        with pytest.raises(EndpointError):
+            chat.complete(ask("short", max_tokens=1), calls)
+
+    assert calls.tokens == {"stub": (90, 10)}
 
 
 @pytest.mark.parametrize("limit", [{"tokens": 5000}, {"usd": 1.0}])

@@ -76,6 +76,14 @@ def test_a_function_is_a_metric(evidence) -> None:
     assert metric.score(evidence(passage_useful="ENN")) == MetricValue(0.5, 2)
 
 
+def test_a_bare_number_is_no_score(evidence) -> None:
+    """A function returns a MetricValue, which also says what the number rests on."""
+    metric = Metric(lambda: 0.5, Layer.OVERALL)  # type: ignore[arg-type, return-value]
+
+    with pytest.raises(TypeError, match=r"returned 0\.5, not a MetricValue"):
+        metric.score(evidence())
+
+
 def test_a_metric_without_a_docstring() -> None:
     """A function without a docstring has an empty description, and works."""
     assert Metric(lambda answerable: MetricValue(1.0), Layer.OVERALL).about == ""

@@ -14,12 +14,14 @@ import pandas as pd
 import pytest
 from hydra.core.global_hydra import GlobalHydra
 
+from harness.collect.collection import ask_question
 from harness.config.composition import compose, prepare
 from harness.config.conf import ConfFiles
 from harness.config.factors import factors_of
 from harness.llm import Calls
-from harness.records import Answer, Passage, Query
+from harness.records import Answer, Passage, Query, Question
 from harness.systems import SYSTEMS, Bench, Provenance, System
+from harness.systems.system import DirectAnswerer
 from tests.conftest import Command, Study
 
 FULL = "塔高27公尺，射程18浬。燈塔於1931年啟用。霧日最多為四月。"
@@ -121,6 +123,27 @@ def test_a_system_without_its_method_is_named() -> None:
     """A class that defines neither `answer` nor `open` says so when it is asked."""
     with pytest.raises(NotImplementedError, match="System defines neither answer nor open"):
         System().answer(Query("q1", "?", 0))
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        (None, "the system returned NoneType; return Answer(text, passages), of harness.records"),
+        (FULL, "the system returned str; return Answer(text, passages), of harness.records"),
+        (Answer(None, ()), "the answer's text is NoneType, not str; return Answer("),  # type: ignore[arg-type]
+        (Answer("", (FULL,)), "not every passage of the answer is a Passage; return"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_is_no_answer_is_a_failure(
+    given: Any, error: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The row says what the system returned and what it must; it does not count as answered."""
+    monkeypatch.setattr(HttpApp, "answer", lambda self, query: given)
+
+    row = ask_question(DirectAnswerer(HttpApp()), (Question("q1", "?", FULL, "text"), 0))
+
+    assert row.response is None
+    assert (row.error or "").startswith(error)
 
 
 @pytest.mark.usefixtures("app")

@@ -2,12 +2,13 @@
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 from harness.analysis.statistics.intervals import t_quantile
 from harness.analysis.statistics.sign_flip import smallest_p
 
 MOST = 100_000
-"""The largest number of questions that is ever recommended."""
+"""The largest number of questions that is considered, and of contrasts and metrics."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +29,15 @@ class Assumptions:
     power: float = 0.8
 
     def __post_init__(self) -> None:
-        """Refuse impossible values."""
-        shares = self.share_right, self.alpha, self.power
-        if self.effect == 0 or self.spread <= 0 or not all(0 < share < 1 for share in shares):
-            raise ValueError(
-                "effect must not be 0, spread must be above 0, shares must be between 0 and 1"
-            )
-        if not 0.5 < self.auc < 1:
-            raise ValueError("auc must lie between 0.5 and 1")
+        """Raise ValueError for an impossible value."""
+        if self.effect == 0 or not math.isfinite(self.effect):
+            raise ValueError(f"effect={self.effect:g} must be a number other than 0")
+        above = {"spread": (0.0, math.inf), "auc": (0.5, 1.0)}
+        for name in ("spread", "auc", "share_right", "alpha", "power"):
+            value, (low, high) = getattr(self, name), above.get(name, (0.0, 1.0))
+            if not low < value < high:
+                ends = f"above {low:g}" if high == math.inf else f"between {low:g} and {high:g}"
+                raise ValueError(f"{name}={value:g} must be {ends}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +79,16 @@ def power(
         assumed: What has to be assumed.
 
     Raises:
-        ValueError: A count below one.
+        ValueError: A count below one, or above `MOST`.
 
     >>> found = power(questions=8, contrasts=7, metrics=4)
     >>> found.tests, found.possible, found.fewest_questions
     (28, False, 11)
     """
-    if min(questions, contrasts, metrics) < 1:
-        raise ValueError("questions, contrasts and metrics must each be 1 or more")
+    if not all(1 <= count <= MOST for count in (questions, contrasts, metrics)):
+        raise ValueError(
+            f"questions, contrasts and metrics must each be 1 or more (up to {MOST:,})"
+        )
     tests = contrasts * metrics
     level = assumed.alpha / tests
     needed = questions_needed(assumed.effect, assumed.spread, level, assumed.power)
@@ -99,7 +103,7 @@ def power(
         detectable=detectable(assumed.spread, questions, level, assumed.power),
         questions_needed=needed,
         graded_questions=graded_questions(assumed.auc, assumed.share_right, assumed.alpha),
-        most_tests=math.floor(assumed.alpha / smallest_p(questions)),
+        most_tests=math.floor(Fraction(assumed.alpha) * 2 ** (questions - 1)),
         assumed=assumed,
     )
 
@@ -114,7 +118,7 @@ def graded_questions(auc: float, share_right: float, alpha: float = 0.05) -> int
     41
     """
     for n in range(6, MOST):
-        margin = t_quantile(1 - alpha / 2, n - 1) + t_quantile(0.95, n - 1)
+        margin = t_quantile(0.95, n - 1) - t_quantile(alpha / 2, n - 1)
         spread = math.sqrt(auc_variance(auc, n * share_right, n * (1 - share_right)))
         if math.log(auc / (1 - auc)) >= margin * spread / (auc * (1 - auc)):
             return n
@@ -141,7 +145,7 @@ def detectable(spread: float, n: int, level: float, power: float) -> float | Non
     if n < 2 or smallest_p(n) > level:
         return None
     df = n - 1
-    return (t_quantile(1 - level / 2, df) + t_quantile(power, df)) * spread / math.sqrt(n)
+    return (t_quantile(power, df) - t_quantile(level / 2, df)) * spread / math.sqrt(n)
 
 
 def questions_needed(mean: float, spread: float, level: float, power: float) -> int | None:
@@ -154,7 +158,7 @@ def questions_needed(mean: float, spread: float, level: float, power: float) -> 
 
     if mean == 0:
         return None
-    z = float(ndtri(1 - level / 2))
+    z = -float(ndtri(level / 2))  # 1 - level / 2 would round a small level away
     # z**2 / 2 is Guenther's correction for the spread being estimated
     by_size = ((z + float(ndtri(power))) * spread / mean) ** 2 + z**2 / 2
     by_floor = 1 - math.log2(level)

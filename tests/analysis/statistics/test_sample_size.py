@@ -1,3 +1,6 @@
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -25,6 +28,25 @@ def test_eight_questions_and_the_article_s_contrasts() -> None:
     assert found.most_tests == 6
 
 
+def test_thousands_of_questions() -> None:
+    """From 1,026 questions on, 0.05 / p is above any float, and from 1,076 on p below any.
+
+    The largest family is floor(0.05 x 2**1099): a number of 330 digits.
+    """
+    found = power(questions=1100, contrasts=7, metrics=4)
+
+    assert (found.possible, found.smallest_p, found.fewest_questions) == (True, 0.0, 11)
+    assert found.most_tests == 2**1099 * Fraction(0.05) // 1
+    assert found.detectable == pytest.approx(0.4 * (3.12 + 0.84) / 1100**0.5, rel=0.01)
+
+
+def test_a_tiny_level_is_not_rounded_away() -> None:
+    """1 - 1e-20 is 1 as a float; the quantile of such a level is 9.3."""
+    needed = power(2000, 1, 1, Assumptions(alpha=2e-20)).questions_needed
+
+    assert needed == math.ceil(((9.2623401 + 0.8416212) * 2) ** 2 + 9.2623401**2 / 2)
+
+
 def test_enough_questions_show_the_effect() -> None:
     """What is asked for suffices to detect the assumed effect."""
     needed = power(8, 7, 4).questions_needed
@@ -42,12 +64,22 @@ def test_grades_needed_fall_with_the_auc() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"effect": 0.0}, {"spread": 0.0}, {"auc": 0.5}, {"auc": 1.0}, {"share_right": 1.0}]
+    ("name", "value"),
+    [
+        ("effect", 0.0),
+        ("spread", 0.0),
+        ("spread", math.inf),
+        ("auc", 0.5),
+        ("auc", 1.0),
+        ("share_right", 1.0),
+        ("alpha", 2.0),
+        ("power", math.nan),
+    ],
 )
-def test_impossible_assumptions_are_refused(wrong: dict[str, float]) -> None:
-    """Each assumption has its range."""
-    with pytest.raises(ValueError, match="must"):
-        Assumptions(**wrong)
+def test_impossible_assumptions_are_refused(name: str, value: float) -> None:
+    """Each assumption has its range; the message names it."""
+    with pytest.raises(ValueError, match=f"{name}={value:g} must be"):
+        Assumptions(**{name: value})
     with pytest.raises(ValueError, match="1 or more"):
         power(0, 7, 4)
 
