@@ -25,7 +25,7 @@ from omegaconf.errors import OmegaConfBaseException
 from harness.config import paths
 from harness.config.conf import ConfFiles, choices_of, register
 from harness.config.conf_rules import is_data, name_outside_paths
-from harness.config.error_lines import error_line, unknown_setting
+from harness.config.error_lines import error_line, unknown_setting, unreadable_word
 from harness.config.schema import STAGES, Collect, Stage
 from harness.errors import ConfigError, HarnessError, pick
 from harness.llm import check_address, refuse_secrets
@@ -53,6 +53,8 @@ def words(arguments: Sequence[str]) -> list[str]:
     for argument in arguments:
         word = argument.rstrip("\r\n")
         key, sign, value = word.partition("=")
+        if not key:
+            raise ConfigError(unreadable_word(word))
         if sign and not key.startswith("-"):
             check_choice(key, value)
             # A secret is refused: Hydra writes the words of a sweep to a file.

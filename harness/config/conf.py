@@ -19,7 +19,7 @@ from hydra.core.config_store import ConfigStore
 from hydra.core.plugins import Plugins
 from hydra.plugins.config_source import ConfigResult
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf.errors import GrammarParseError, OmegaConfBaseException
 
 from harness.config import paths
 from harness.config.conf_rules import check_aliases, check_file
@@ -127,6 +127,8 @@ class ConfFiles(FileConfigSource):
 
     typed_system: ClassVar[str | None] = None
     """The system that the command line chooses, which wins over every file."""
+    choosing: ClassVar[dict[str, str]] = {}
+    """`group/choice` -> the file that makes it, for the error where there is no such choice."""
     _warned: ClassVar[set[str]] = set()
     _default: str = "rag"
     _of_variant: str | None = None
@@ -141,12 +143,21 @@ class ConfFiles(FileConfigSource):
         try:
             check_aliases(file, (Path(self.path) / f"{path}.yaml").read_text(encoding="utf-8"))
             result = super().load_config(config_path)
+        except GrammarParseError as error:
+            example = "'${' begins the name of another setting, such as ${study.name}"
+            raise ConfigError(f"{file}: {error.full_key}: {example}") from error
         except (ValueError, OmegaConfBaseException) as error:
             raise ConfigError(f"{file}: {error}") from error
+        content: Any = OmegaConf.to_container(result.config)
         if path != COMMON:
-            content = OmegaConf.to_container(result.config)
             check_file(file, path, result.header["package"], content)
+            for entry in content.get("defaults") or ():
+                if group := group_of(entry):
+                    choice = next(iter(entry.values()))
+                    self.choosing[f"{group.partition('@')[0]}/{choice}"] = file
         group, _, name = path.rpartition("/")
+        if group in ("study", "variant") and not result.header["package"] and group in content:
+            raise ConfigError(f"{file}: its first line must be: # @package _global_")
         if not group:
             self._default, self._of_variant = system_in(result.config) or self._default, None
         elif group == "variant":
