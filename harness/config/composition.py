@@ -40,6 +40,8 @@ TEXTS = (
     "study.recording",
 )
 LISTS_OF_TEXTS = ("questions", "runs")
+LANGUAGES = ("language", "study.language")
+"""Settings whose value is also understood as `zh-Hant`."""
 
 
 def words(arguments: Sequence[str]) -> list[str]:
@@ -83,7 +85,13 @@ def words(arguments: Sequence[str]) -> list[str]:
 
 
 def as_text(key: str, value: str) -> str:
-    """Return a value quoted where it must stay text: Hydra would read `1.10` as the number 1.1."""
+    """Return a value quoted where it must stay text: Hydra would read `1.10` as the number 1.1.
+
+    >>> as_text("version", "1.10"), as_text("language", "zh-Hant")
+    ("'1.10'", 'zh_hant')
+    """
+    if key in LANGUAGES:
+        return value.strip("'\"").lower().replace("-", "_")
     if key in TEXTS and re.fullmatch(r"[^'\"\[\]{}(),\\\s]+", value) and value != "null":
         return f"'{value}'"
     if key in LISTS_OF_TEXTS and re.fullmatch(r"\[[^'\"\[\]{}()\\]*\]", value):

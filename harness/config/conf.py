@@ -27,7 +27,7 @@ from harness.config.schema import STAGES
 from harness.errors import ConfigError
 from harness.judge import JUDGES
 from harness.sources import CAPTIONERS, CONTENTS, Index
-from harness.systems import GENERATORS, SEARCH_EMBEDDERS, SYSTEMS, PromptTemplate
+from harness.systems import GENERATORS, SEARCH_EMBEDDERS, SYSTEMS, PromptTemplate, check_slots
 
 log = logging.getLogger(__name__)
 
@@ -136,6 +136,8 @@ class ConfFiles(FileConfigSource):
     def load_config(self, config_path: str) -> ConfigResult:
         """Return the content of a file; of a study, without what its system has no use for.
 
+        A prompt's file needs nothing but templates: it starts from its schema in any case.
+
         Raises ConfigError where the file holds more than data, before Hydra acts on it.
         """
         path = config_path.removesuffix(".yaml")
@@ -156,6 +158,13 @@ class ConfFiles(FileConfigSource):
                     choice = next(iter(entry.values()))
                     self.choosing[f"{group.partition('@')[0]}/{choice}"] = file
         group, _, name = path.rpartition("/")
+        if group == "prompt":
+            result.header["package"] = result.header["package"] or "variant.prompt"
+            if "defaults" not in content:
+                result.config["defaults"] = ["/schema/prompt/prompt@_here_"]
+                result.config["language"] = content.get("language", "${study.language}")
+            for language in PromptTemplate.languages() & set(content):
+                check_slots(str(content[language]), f"{file}: {language}")
         if group in ("study", "variant") and not result.header["package"] and group in content:
             raise ConfigError(f"{file}: its first line must be: # @package _global_")
         if not group:

@@ -3,10 +3,11 @@
 A chat model reads them in a prompt: plain text with two slots, one template for each language.
 """
 
+import difflib
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from harness.errors import ConfigError
 from harness.llm import Calls, Chat, Embedder, Generator, Message, RecordedChat, Request
@@ -45,6 +46,21 @@ class PassageReader(Generator):
         raise NotImplementedError
 
 
+def check_slots(text: str, place: str) -> None:
+    """Raise ConfigError where a template lacks a slot, with the word in braces that is nearest.
+
+    >>> check_slots("{passages} {qestion}", "conf/prompt/mine.yaml: en")
+    Traceback (most recent call last):
+    ...
+    harness.errors.ConfigError: conf/prompt/mine.yaml: en: no {question}, so the model would not ...
+    """
+    for slot in SLOTS:
+        if f"{{{slot}}}" not in text:
+            near = difflib.get_close_matches(slot, re.findall(r"\{(\w+)\}", text), n=1)
+            instead = f"; write it for {{{near[0]}}}" if near else ""
+            raise ConfigError(f"{place}: no {{{slot}}}, so the model would not see it{instead}")
+
+
 @dataclass
 class PromptTemplate:
     """The text that a chat model is sent, with slots for the passages and the question."""
@@ -60,12 +76,18 @@ class PromptTemplate:
         """The text in the study's language. Raises ConfigError where it or a slot is missing."""
         text = str(getattr(self, self.language, ""))
         if not text:
+            known = [name for name in sorted(self.languages()) if getattr(self, name)]
             raise ConfigError(
-                f"this prompt has no text in '{self.language}'; add it to its file in conf/prompt/"
+                f"this prompt has no text in '{self.language}', only in {', '.join(known) or 'none'}; "
+                "add it to its file in conf/prompt/, or change study.language"
             )
-        if missing := [slot for slot in SLOTS if f"{{{slot}}}" not in text]:
-            raise ConfigError(f"the prompt has no {{{missing[0]}}}: the model would not see it")
+        check_slots(text, f"the prompt in '{self.language}'")
         return text
+
+    @classmethod
+    def languages(cls) -> set[str]:
+        """Return the languages that a prompt can have a template in."""
+        return {each.name for each in fields(cls)} - {"language"}
 
     @property
     def sha256(self) -> str:
