@@ -123,7 +123,10 @@ def test_a_variant_chooses_its_system(
     ("words", "line"),
     [
         (["chat=openai"], "this system has no chat, so chat= cannot be chosen"),
-        (["variant=text_k4"], "conf/variant/text_k4.yaml: this system has no index, so index= cannot"),
+        (
+            ["variant=text_k4"],
+            "conf/variant/text_k4.yaml: this system has no index, so index= cannot",
+        ),
         (["system=app,rag"], "system=app,rag: a sweep over systems needs a variant of each"),
     ],
 )

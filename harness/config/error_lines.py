@@ -56,8 +56,10 @@ def unreadable_word(word: str) -> str:
     key, sign, value = word.partition("=")
     if not key or not sign:
         return f"'{word}' is not a setting: write {key or '<key>'}={value or '<value>'}"
+    if value[:1] in ("[", "{"):
+        return f"{word}: close its brackets, and quote texts inside, such as ['a b=1', c]"
     text = f"{key}='{value}'"
-    return f'{word}: close its brackets and quotes, or quote it as text: "{text}"'
+    return f'{word}: quote it as text: "{text}"'
 
 
 def missing_choice(error: MissingConfigException) -> str:

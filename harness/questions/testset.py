@@ -167,8 +167,8 @@ def read_question(row: FileRow) -> Question:
         raise row.error("'answers' contradicts answerable=false: only a refusal is right then")
     if len(answers) > 1 and all(isinstance(entry, str) for entry in answers):
         raise row.error(
-            "'answers' must be a list of lists: write [[\"85\", \"eighty-five\"]] for two "
-            "spellings of one answer, [[\"85\"], [\"1974\"]] for two parts that must both appear"
+            '\'answers\' must be a list of lists: write [["85", "eighty-five"]] for two '
+            'spellings of one answer, [["85"], ["1974"]] for two parts that must both appear'
         )
     return Question(
         id=row.required("id"),
