@@ -123,7 +123,10 @@ def test_a_variant_chooses_its_system(
     ("words", "line"),
     [
         (["chat=openai"], "this system has no chat, so chat= cannot be chosen"),
-        (["variant=text_k4"], "In 'variant/text_k4': this system has no index, so index= cannot"),
+        (
+            ["variant=text_k4"],
+            "conf/variant/text_k4.yaml: this system has no index, so index= cannot",
+        ),
         (["system=app,rag"], "system=app,rag: a sweep over systems needs a variant of each"),
     ],
 )
@@ -187,6 +190,55 @@ def test_every_choice_composes(group: str, choice: str) -> None:
 
     assert how.choices[group] == choice
     assert dict(leaves_of(settings.variant))
+
+
+SHORT = "{passages}\\n{question}"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "",
+        "# @package variant.prompt\ndefaults: [/schema/prompt/prompt@_here_]\n"
+        "language: ${study.language}\n",
+    ],
+)
+def test_a_prompt_is_its_templates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, head: str
+) -> None:
+    """What a file of templates leaves out is filled in; one that writes it composes as before."""
+    conf = tmp_path / "conf"
+    shutil.copytree(CONF, conf)
+    text = f'{head}en: "{SHORT}"\nja: "{SHORT}!"\n'
+    (conf / "prompt" / "short.yaml").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(paths, "CONF", conf)
+    GlobalHydra.instance().clear()
+
+    words = ["variant=text_k4", "prompt=short", "study.language=ja"]
+    settings, how = compose("collect", words)
+
+    assert settings.variant.prompt.template == SHORT.replace("\\n", "\n") + "!"
+    assert how.choices["prompt"] == "short"
+
+
+def test_a_misspelt_slot_is_named_with_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In every language of the file, before anything is run."""
+    conf = tmp_path / "conf"
+    shutil.copytree(CONF, conf)
+    text = 'en: "{passages} {question}"\nja: "{passages} {qestion}"\n'
+    (conf / "prompt" / "short.yaml").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(paths, "CONF", conf)
+    GlobalHydra.instance().clear()
+
+    with pytest.raises(ConfigError) as caught:
+        compose("collect", ["variant=text_k4", "prompt=short"])
+
+    assert str(caught.value).endswith(
+        "conf/prompt/short.yaml: ja: no {question}, so the model would not see it; write it for "
+        "{qestion}"
+    )
 
 
 def test_six_variants_of_the_article() -> None:

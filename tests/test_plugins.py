@@ -50,7 +50,7 @@ def test_a_variant_is_one_file(command: Command, study: Study, conf: Path) -> No
 
 
 def test_a_prompt_is_one_file(command: Command, study: Study, conf: Path) -> None:
-    """It starts from the prompt's schema; another choice of prompt is one factor."""
+    """It holds templates and nothing else; another choice of prompt is one factor."""
     text = (conf / "prompt/default.yaml").read_text(encoding="utf-8")
     (conf / "prompt/formal.yaml").write_text(text.replace("回答：", "正式回答："), encoding="utf-8")
 

@@ -3,11 +3,16 @@
 import re
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
+import httpx2
+import pandas as pd
 import pytest
 
 from harness.__main__ import COMMANDS
 from harness.metrics import METRICS, PRESETS
+from harness.systems import SYSTEMS
+from tests.conftest import Command, Study
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -75,6 +80,57 @@ def test_the_readmes_variant_is_the_projects() -> None:
     )
 
     assert (ROOT / block[0]).read_text(encoding="utf-8") == block[1]
+
+
+def entry(code: str) -> dict[str, Any]:
+    """Run an example of the README, and return the line that it adds to a table."""
+    names: dict[str, Any] = {"__name__": __name__}
+    exec(code, names)  # noqa: S102
+    (line,) = re.findall(r"^# in [A-Z]+: (.*)$", code, re.MULTILINE)
+    return dict(eval(f"{{{line}}}", names))  # noqa: S307
+
+
+@pytest.mark.slow
+def test_the_readmes_plug_ins_work(
+    command: Command, study: Study, conf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two modes of the system are contrasted, beside RAG over the same files."""
+    bot, metric = map(entry, re.findall(r"```python\n(.*?)```", README, re.DOTALL))
+    monkeypatch.setitem(SYSTEMS, *bot.popitem())
+    (name,) = metric
+    monkeypatch.setitem(METRICS, name, metric[name])
+    (variant,) = re.findall(r"```yaml\n([^`]*support_bot[^`]*)```", README)
+    (conf / "variant/bot.yaml").write_text(variant, encoding="utf-8")
+    source = {"file": "lighthouse", "page": None, "text": "27"}
+    said = {"answer": "27, page 1", "sources": [source, source]}
+    asked = set()
+
+    def post(url: str, **given: Any) -> httpx2.Response:
+        asked.add((url, given["json"]["mode"]))
+        return httpx2.Response(200, json=said, request=httpx2.Request("POST", url))
+
+    monkeypatch.setattr(httpx2, "post", post)
+    words = [word for word in study.words if not word.startswith("variant.")]
+    chosen = "study.variants=[bot,'bot variant.mode=brief',text_k4]"
+    done = command("study", *words, chosen, f"metrics=[{name}]")
+
+    assert done.returncode == 0, done.stderr
+    assert asked == {("http://127.0.0.1:8080/ask", mode) for mode in ("full", "brief")}
+    found = pd.read_csv(study.folder / "runs/small/report/contrasts.csv")
+    assert set(found["factor"]) == {"mode"}
+    assert name in set(found["metric"])
+    means = pd.read_csv(study.folder / "runs/small/report/means.csv")
+    assert len(set(means.loc[means["metric"] == name, "run"])) == 3
+
+
+def test_lines_are_short() -> None:
+    """Text is wrapped at 110 characters; commands and tables are not."""
+    text = re.sub(r"```.*?```", "", README, flags=re.DOTALL)
+    long = [
+        line for line in text.splitlines() if len(line) > 110 and not line.lstrip().startswith("|")
+    ]
+
+    assert not long
 
 
 def test_licences_are_named() -> None:

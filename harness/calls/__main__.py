@@ -56,8 +56,9 @@ def prune(calls: "Calls", what: str, days: float | None) -> None:
     """Delete the calls named, and print how many."""
     from harness.errors import pick
 
-    if not what.startswith("chat "):
-        pick(dict.fromkeys(KINDS), what, "kind of call")
+    cached = calls.size().calls
+    if not any(kind.startswith(f"{what} ") for kind in cached):
+        pick(dict.fromkeys([*KINDS, *cached]), what, "kind of call")
     before = None if days is None else time.time() - days * DAY
     count = calls.prune(before, None if what == "all" else what)
     print(f"deleted: {count}")

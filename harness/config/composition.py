@@ -25,7 +25,7 @@ from omegaconf.errors import OmegaConfBaseException
 from harness.config import paths
 from harness.config.conf import ConfFiles, choices_of, register
 from harness.config.conf_rules import is_data, name_outside_paths
-from harness.config.error_lines import error_line, unknown_setting
+from harness.config.error_lines import error_line, unknown_setting, unreadable_word
 from harness.config.schema import STAGES, Collect, Stage
 from harness.errors import ConfigError, HarnessError, pick
 from harness.llm import check_address, refuse_secrets
@@ -40,6 +40,8 @@ TEXTS = (
     "study.recording",
 )
 LISTS_OF_TEXTS = ("questions", "runs")
+LANGUAGES = ("language", "study.language")
+"""Settings whose value is also understood as `zh-Hant`."""
 
 
 def words(arguments: Sequence[str]) -> list[str]:
@@ -53,6 +55,8 @@ def words(arguments: Sequence[str]) -> list[str]:
     for argument in arguments:
         word = argument.rstrip("\r\n")
         key, sign, value = word.partition("=")
+        if not key:
+            raise ConfigError(unreadable_word(word))
         if sign and not key.startswith("-"):
             check_choice(key, value)
             # A secret is refused: Hydra writes the words of a sweep to a file.
@@ -81,7 +85,13 @@ def words(arguments: Sequence[str]) -> list[str]:
 
 
 def as_text(key: str, value: str) -> str:
-    """Return a value quoted where it must stay text: Hydra would read `1.10` as the number 1.1."""
+    """Return a value quoted where it must stay text: Hydra would read `1.10` as the number 1.1.
+
+    >>> as_text("version", "1.10"), as_text("language", "zh-Hant")
+    ("'1.10'", 'zh_hant')
+    """
+    if key in LANGUAGES:
+        return value.strip("'\"").lower().replace("-", "_")
     if key in TEXTS and re.fullmatch(r"[^'\"\[\]{}(),\\\s]+", value) and value != "null":
         return f"'{value}'"
     if key in LISTS_OF_TEXTS and re.fullmatch(r"\[[^'\"\[\]{}()\\]*\]", value):

@@ -19,7 +19,7 @@ from hydra.core.config_store import ConfigStore
 from hydra.core.plugins import Plugins
 from hydra.plugins.config_source import ConfigResult
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf.errors import GrammarParseError, OmegaConfBaseException
 
 from harness.config import paths
 from harness.config.conf_rules import check_aliases, check_file
@@ -27,7 +27,7 @@ from harness.config.schema import STAGES
 from harness.errors import ConfigError
 from harness.judge import JUDGES
 from harness.sources import CAPTIONERS, CONTENTS, Index
-from harness.systems import GENERATORS, SEARCH_EMBEDDERS, SYSTEMS, PromptTemplate
+from harness.systems import GENERATORS, SEARCH_EMBEDDERS, SYSTEMS, PromptTemplate, check_slots
 
 log = logging.getLogger(__name__)
 
@@ -127,12 +127,16 @@ class ConfFiles(FileConfigSource):
 
     typed_system: ClassVar[str | None] = None
     """The system that the command line chooses, which wins over every file."""
+    choosing: ClassVar[dict[str, str]] = {}
+    """`group/choice` -> the file that makes it, for the error where there is no such choice."""
     _warned: ClassVar[set[str]] = set()
     _default: str = "rag"
     _of_variant: str | None = None
 
     def load_config(self, config_path: str) -> ConfigResult:
         """Return the content of a file; of a study, without what its system has no use for.
+
+        A prompt's file needs nothing but templates: it starts from its schema in any case.
 
         Raises ConfigError where the file holds more than data, before Hydra acts on it.
         """
@@ -141,14 +145,29 @@ class ConfFiles(FileConfigSource):
         try:
             check_aliases(file, (Path(self.path) / f"{path}.yaml").read_text(encoding="utf-8"))
             result = super().load_config(config_path)
+        except GrammarParseError as error:
+            example = "'${' begins the name of another setting, such as ${study.name}"
+            raise ConfigError(f"{file}: {error.full_key}: {example}") from error
         except (ValueError, OmegaConfBaseException) as error:
             raise ConfigError(f"{file}: {error}") from error
+        content: Any = OmegaConf.to_container(result.config)
         if path != COMMON:
-            content = OmegaConf.to_container(result.config)
             check_file(file, path, result.header["package"], content)
+            for entry in content.get("defaults") or ():
+                if group := group_of(entry):
+                    choice = next(iter(entry.values()))
+                    self.choosing[f"{group.partition('@')[0]}/{choice}"] = file
         group, _, name = path.rpartition("/")
         if group == "prompt":
+            result.header["package"] = result.header["package"] or "variant.prompt"
+            if "defaults" not in content:
+                result.config["defaults"] = ["/schema/prompt/prompt@_here_"]
+                result.config["language"] = content.get("language", "${study.language}")
+            for language in content.keys() - {"defaults", "language"}:
+                check_slots(str(content[language]), f"{file}: {language}")
             gather_languages(result.config)
+        if group in ("study", "variant") and not result.header["package"] and group in content:
+            raise ConfigError(f"{file}: its first line must be: # @package _global_")
         if not group:
             self._default, self._of_variant = system_in(result.config) or self._default, None
         elif group == "variant":

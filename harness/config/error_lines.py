@@ -4,6 +4,7 @@ import re
 import sys
 from dataclasses import fields, is_dataclass
 
+from hydra.errors import MissingConfigException, OverrideParseException
 from omegaconf.errors import (
     ConfigAttributeError,
     ConfigKeyError,
@@ -11,11 +12,14 @@ from omegaconf.errors import (
     ValidationError,
 )
 
-from harness.config.conf import TABLES
-from harness.errors import system_error_line, unknown
+from harness.config import paths
+from harness.config.conf import TABLES, ConfFiles, choices_of
+from harness.errors import HarnessError, system_error_line, unknown
 from harness.text import visible
 
 NO_GROUP = re.compile(r"Could not override '([^'@]+)'\. No match in the defaults list\.")
+
+NOT_A_NUMBER = re.compile(r"Value '(.*)' of type '\w+' could not be converted to (Integer|Float)")
 
 
 def error_line(error: Exception) -> str:
@@ -23,20 +27,47 @@ def error_line(error: Exception) -> str:
 
     Control characters, as a server's text or a file's name may hold them, are escaped.
     """
+    if isinstance(error, MissingConfigException):
+        return visible(missing_choice(error))
+    if isinstance(error, OverrideParseException):
+        return visible(unreadable_word(error.override))
     if isinstance(error, OSError):
         return visible(system_error_line(error))
-    cause: BaseException | None = error
+    cause: BaseException | None = None if isinstance(error, HarnessError) else error
     while cause is not None and not isinstance(cause, OmegaConfBaseException):
         cause = cause.__cause__ or cause.__context__
     if isinstance(cause, ValidationError) and (line := wrong_choice(cause)):
         return visible(line)
-    file = re.match(r"In '[^']*': ", str(error))
-    text = str(error) if cause is None else (file[0] if file else "") + setting_error(cause)
+    file = re.match(r"In '([^']*)': ", text := str(error))
+    if cause is not None:
+        text = (file[0] if file else "") + setting_error(cause)
+    if file and (paths.CONF / f"{file[1]}.yaml").is_file():
+        text = text.replace(file[0], f"conf/{file[1]}.yaml: ", 1)
     text = NO_GROUP.sub(r"this system has no \1, so \1= cannot be chosen", text)
-    line = " ".join(text.partition("To append to your default list")[0].split())
-    if "could not be converted to Integer" in line or "type 'list' " in line:
-        line += " (for a sweep write: -m key=4,9)"
-    return visible(line)
+    if several := re.match(r"Ambiguous value for argument '([^=]+)=(.*)'\n", text):
+        key, values = several.groups()
+        text = f"{key}={values}: for a sweep write: -m {key}={values}"
+        text += "" if choices_of(key) else f"; for a list: {key}=[{values}]"
+    return visible(" ".join(text.partition("To append to your default list")[0].split()))
+
+
+def unreadable_word(word: str) -> str:
+    """Return why a word of the command line is not `key=value`, and how to write it."""
+    key, sign, value = word.partition("=")
+    if not key or not sign:
+        return f"'{word}' is not a setting: write {key or '<key>'}={value or '<value>'}"
+    if value[:1] in ("[", "{"):
+        return f"{word}: close its brackets, and quote texts inside, such as ['a b=1', c]"
+    text = f"{key}='{value}'"
+    return f'{word}: quote it as text: "{text}"'
+
+
+def missing_choice(error: MissingConfigException) -> str:
+    """Return which choice of a group does not exist, and the file that makes it."""
+    missing = str(error.missing_cfg_file)
+    group, _, name = missing.rpartition("/")
+    file = ConfFiles.choosing.get(missing)
+    return (f"{file}: " if file else "") + unknown(name, choices_of(group), group or "file")
 
 
 def setting_error(error: OmegaConfBaseException) -> str:
@@ -46,7 +77,20 @@ def setting_error(error: OmegaConfBaseException) -> str:
     if isinstance(error, ConfigKeyError | ConfigAttributeError) and is_dataclass(kind):
         return unknown_setting(key, kind)
     what = str(error).partition("\n")[0]
-    return f"{key}: {what}" if key and key not in what else what
+    if found := NOT_A_NUMBER.match(what):
+        number = "a whole number" if found[2] == "Integer" else "a number"
+        what = f"must be {number} (got {found[1]})"
+        if "," in found[1]:
+            what += f"; for a sweep write: -m {key}={found[1].strip('[]').replace(' ', '')}"
+    elif "Cannot merge DictConfig with ListConfig" in what and kind is not list:
+        what = "must be settings, not a list: write key: value"
+    elif "is not a ListConfig" in what or "Cannot merge DictConfig with ListConfig" in what:
+        typed = (word.partition("=")[2] for word in sys.argv[1:] if word.startswith(f"{key}="))
+        item = next((f"{key}=[{value}]" for value in typed if value[:1] not in ("{", "")), "[a, b]")
+        what = f"must be a list: {item}"
+    elif what.startswith("Invalid type assigned: ") and " is not a subclass of " in what:
+        what = f"holds settings; make the choice with {key.rpartition('.')[2]}=..."
+    return f"{key}: {what}" if key and key not in what.partition(":")[0] else what
 
 
 def unknown_setting(key: str, kind: type) -> str:

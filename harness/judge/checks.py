@@ -202,16 +202,14 @@ def read_check(path: Path, language: str = "en") -> CustomCheck:
     """
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; give the path of a check's YAML file") from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise InputError(f"{path}: {' '.join(str(error).split())}") from error
     wanted = [field.name for field in fields(CustomCheck) if field.name != "name"]
     if not isinstance(content, dict) or set(content) != set(wanted):
-        got = (
-            ", ".join(map(str, content))
-            if isinstance(content, dict)
-            else "something else than a mapping"
-        )
-        raise InputError(f"{path}: write exactly the keys {', '.join(wanted)}; found {got}")
+        keys = ", ".join(map(str, content)) if isinstance(content, dict) else "no key: value"
+        raise InputError(f"{path}: write exactly the keys {', '.join(wanted)}; found {keys}")
     question = content["question"]
     if isinstance(question, dict):
         question = question.get(language, question.get("en"))

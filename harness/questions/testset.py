@@ -162,14 +162,20 @@ def read_question(row: FileRow) -> Question:
     answerable = row.values.get("answerable", True)
     if not isinstance(answerable, bool):
         raise row.error(f"'answerable' must be true or false, found {answerable!r}")
-    if not answerable and row.items("answers"):
+    answers = row.items("answers")
+    if not answerable and answers:
         raise row.error("'answers' contradicts answerable=false: only a refusal is right then")
+    if len(answers) > 1 and all(isinstance(entry, str) for entry in answers):
+        raise row.error(
+            '\'answers\' must be a list of lists: write [["85", "eighty-five"]] for two '
+            'spellings of one answer, [["85"], ["1974"]] for two parts that must both appear'
+        )
     return Question(
         id=row.required("id"),
         question=row.required("question"),
         reference=row.required("reference"),
         source=source,
-        answers=tuple(answer_group(row, entry) for entry in row.items("answers")),
+        answers=tuple(answer_group(row, entry) for entry in answers),
         evidence=tuple(evidence_place(row, entry) for entry in row.items("evidence")),
         answerable=answerable,
         tags=tuple(str(tag) for tag in row.items("tags")),

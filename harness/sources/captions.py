@@ -97,7 +97,9 @@ class NoCaptioner(Captioner):
         return {"captioner": "none"}
 
     def caption(self, figures: Sequence[Figure], calls: Calls) -> tuple[Caption, ...]:
-        raise ConfigError("captioner=none captions nothing; choose captioner=ocr or vision")
+        raise ConfigError(
+            "captioner=none writes no captions; choose captioner=ocr or captioner=vision"
+        )
 
 
 def captions_of(

@@ -78,7 +78,11 @@ def named_files(paths: Sequence[str], follow_links: bool = False) -> dict[str, P
         found[real] = min(same, key=lambda each: (each.name != real.name, each))
     files = sorted(found.values())
     if not files:
-        raise InputError(f"the corpus is empty: no {KNOWN} in {', '.join(paths) or 'no path'}")
+        raise InputError(
+            f"the corpus is empty: no {KNOWN} in {', '.join(paths)}"
+            if paths
+            else "the corpus is empty: give study.corpus=[<file or folder>]"
+        )
     names: dict[str, Path] = {}
     for file in files:
         other = names.setdefault(fold_name(_name(file)), file)
@@ -126,9 +130,7 @@ def _files(path: Path, corpus: Sequence[Path], follow_links: bool) -> Iterator[P
         place = waiting.pop()
         if not place.is_dir():
             if place.suffix.lower() not in KINDS:
-                raise InputError(
-                    f"{place}: not a kind of document that can be read; known: {KNOWN}"
-                )
+                raise InputError(f"{place}: unknown kind of document; known: {KNOWN}")
             yield place
         elif place.resolve() not in read:
             read.add(place.resolve())
@@ -148,12 +150,14 @@ def _check_name_and_link(path: Path, corpus: Sequence[Path], follow_links: bool)
     if not path.is_symlink():
         return
     if not path.exists():
-        raise InputError(f"{path}: the link leads nowhere ({os.readlink(path)}); remove it")
+        raise InputError(
+            f"{path}: the target of the link does not exist ({os.readlink(path)}); remove it"
+        )
     real = path.resolve()
     if not follow_links and not any(real.is_relative_to(each.resolve()) for each in corpus):
         raise InputError(
-            f"{path}: the link leads out of the corpus, to {real}; give study.follow_links=true to "
-            "read it, or remove it"
+            f"{path}: the link leads out of the corpus, to {real}; remove it, or give "
+            "study.follow_links=true to read it"
         )
 
 

@@ -192,7 +192,7 @@ def decode(data: bytes, name: str) -> "Image":
         except Image.DecompressionBombError as error:
             raise InputError(too_large) from error
         except UNREADABLE as error:
-            raise InputError(f"{name}: not a picture that can be read") from error
+            raise InputError(f"{name}: not a readable picture") from error
         try:
             return ImageOps.exif_transpose(image)
         except UNREADABLE:

@@ -157,7 +157,10 @@ def comparable(runs: Sequence[Run]) -> list[Run]:
     current = facts[newest]["testset_fingerprint"]
     for run in runs:
         if facts[run]["testset_fingerprint"] != current:
-            text = "%s is left out: it was collected on another test set than %s"
+            text = (
+                "%s is left out: it was collected on another edition of the test set than %s; "
+                "collect it again with again=true to compare it"
+            )
             log.warning(text, run.name, newest.name)
     return [run for run in runs if facts[run]["testset_fingerprint"] == current]
 

@@ -2,7 +2,7 @@
 
 from harness.llm import CHATS, EMBEDDERS, Embedder, Generator, RecordedChat, RecordedEmbedder
 from harness.systems.extractive import Extractive
-from harness.systems.passage_readers import PassageReader, PromptTemplate
+from harness.systems.passage_readers import PassageReader, PromptTemplate, check_slots
 from harness.systems.rag import Rag
 from harness.systems.system import Answerer, Bench, Found, IndexRecord, Provenance, System
 

@@ -3,6 +3,7 @@
 A chat model reads them in a prompt: plain text with two slots, one template for each language.
 """
 
+import difflib
 import hashlib
 import re
 from collections.abc import Sequence
@@ -45,6 +46,21 @@ class PassageReader(Generator):
         raise NotImplementedError
 
 
+def check_slots(text: str, place: str) -> None:
+    """Raise ConfigError where a template lacks a slot, with the word in braces that is nearest.
+
+    >>> check_slots("{passages} {qestion}", "conf/prompt/mine.yaml: en")
+    Traceback (most recent call last):
+    ...
+    harness.errors.ConfigError: conf/prompt/mine.yaml: en: no {question}, so the model would not ...
+    """
+    for slot in SLOTS:
+        if f"{{{slot}}}" not in text:
+            near = difflib.get_close_matches(slot, re.findall(r"\{(\w+)\}", text), n=1)
+            instead = f"; write it for {{{near[0]}}}" if near else ""
+            raise ConfigError(f"{place}: no {{{slot}}}, so the model would not see it{instead}")
+
+
 @dataclass
 class PromptTemplate:
     """The text that a chat model is sent, with slots for the passages and the question.
@@ -63,14 +79,15 @@ class PromptTemplate:
     @property
     def template(self) -> str:
         """The text in the study's language. Raises ConfigError where it or a slot is missing."""
-        text = self.others.get(self.language) or str(getattr(self, self.language, ""))
-        if not text:
+        texts = {"en": self.en, "ja": self.ja, "zh_hant": self.zh_hant, "zh_hans": self.zh_hans}
+        texts = {name: text for name, text in {**texts, **self.others}.items() if text}
+        if self.language not in texts:
             raise ConfigError(
-                f"this prompt has no text in '{self.language}'; add it to its file in conf/prompt/"
+                f"this prompt has no text in '{self.language}', only in {', '.join(texts) or 'none'}; "
+                "add it to its file in conf/prompt/, or change study.language"
             )
-        if missing := [slot for slot in SLOTS if f"{{{slot}}}" not in text]:
-            raise ConfigError(f"the prompt has no {{{missing[0]}}}: the model would not see it")
-        return text
+        check_slots(texts[self.language], f"the prompt in '{self.language}'")
+        return texts[self.language]
 
     @property
     def sha256(self) -> str:

@@ -65,6 +65,8 @@ def test_a_root_without_a_store(command: Command, tmp_path: Path) -> None:
     ("words", "message"),
     [
         (["prune=chats"], "unknown kind of call 'chats' (did you mean 'chat'?)"),
+        (["prune=chat gpt-4"], "unknown kind of call 'chat gpt-4' (did you mean 'chat gpt-4o'?)"),
+        (["prune=chat nomodel"], "; known: all, chat, chat gpt-4o, chat qwen, vector"),
         (["prun=chat"], "unknown setting 'prun' (did you mean 'prune'?)"),
         (["prune"], "'prune' has no value: write prune=<value>"),
         (["prune=all", "days=many"], "days=many: give a number"),

@@ -218,7 +218,10 @@ def test_nothing_is_embedded_twice(command: Command, study: Study) -> None:
         (["variant=text_k4", "limit=0"], "limit must be 1 or more (got 0)"),
         (["variant=text_k4", "give_up_after=0"], "give_up_after and study.repeats must be 1"),
         (["variant=text_k4", "variant.top_k=3000000000"], "(got 3000000000)"),
-        (["variant=text_k4", "chat=ollama", "variant.prompt.zh_hant=x"], "the prompt has no {"),
+        (
+            ["variant=text_k4", "chat=ollama", "variant.prompt.zh_hant=x"],
+            "the prompt in 'zh_hant': no {",
+        ),
         (["variant=text_k4", "questions=[q9]"], "unknown question 'q9'"),
         (["variant=text_k4", "study.corpus=[nowhere.pdf]"], "nowhere.pdf"),
         (["variant=text_k4", "study.testset=nowhere"], "no test set at"),

@@ -144,7 +144,7 @@ def test_references_and_texts_are_kept(conf: Path) -> None:
         ("defaults: {a: b}\n", "defaults: write a list"),
         ("defaults: [[a]]\n", "defaults: write a list"),
         ("# @package a b\n", "Too many components"),
-        ("study: {name: '${a'}\n", "no viable alternative"),
+        ("study: {name: '${a'}\n", r"study.name: '\${' begins the name"),
         (BOMB, "more than 10 aliases"),
         ("\udcff", "'utf-8' codec can't decode byte 0xff"),
     ],

@@ -33,9 +33,23 @@ def hydra() -> Iterator[None]:
         ("metric=[recall]", "unknown setting 'metric' (did you mean 'metrics'?); known: again, "),
         (
             "variant.top_k=nine",
-            "variant.top_k: Value 'nine' of type 'str' could not be converted to Integer (for a "
-            "sweep write: -m key=4,9)",
+            "variant.top_k: must be a whole number (got nine)",
         ),
+        (
+            "variant.top_k=[4,9]",
+            "variant.top_k: must be a whole number (got [4, 9]); for a sweep write: "
+            "-m variant.top_k=4,9",
+        ),
+        ("most_unread=few", "most_unread: must be a number (got few)"),
+        ("runs={a: 1}", "runs: must be a list: [a, b]"),
+        ("study.corpus=x", "study.corpus: must be a list: "),
+        ("budget.prices=[1]", "budget.prices: must be settings, not a list: write key: value"),
+        ("variant.chat=x", "variant.chat: holds settings; make the choice with chat=..."),
+        ("runs=[x", "runs=[x: close its brackets, and quote texts inside, such as ['a b=1', c]"),
+        ("root=a(b", "root=a(b: quote it as text: \"root='a(b'\""),
+        ("limit", "'limit' is not a setting: write limit=<value>"),
+        ("=2", "'=2' is not a setting: write <key>=2"),
+        ("variant.top_k=4,9", "variant.top_k=4,9: for a sweep write: -m variant.top_k=4,9; for"),
         (
             "judge.chat.structured=xml",
             "judge.chat.structured: Invalid value 'xml', expected one of [auto, json_schema, ",
@@ -45,7 +59,7 @@ def hydra() -> Iterator[None]:
 )
 def test_a_mistake_names_the_setting(word: str, line: str) -> None:
     """The setting is named as it was typed, with the nearest known name."""
-    with pytest.raises((HydraException, OmegaConfBaseException)) as caught:
+    with pytest.raises((HydraException, OmegaConfBaseException, ConfigError)) as caught:
         compose("evaluate", ["judge=chat", word])
 
     assert error_line(caught.value).startswith(line)
@@ -95,6 +109,42 @@ def test_a_wrong_budget_is_one_line(word: str, line: str) -> None:
         compose("evaluate", [word])
 
     assert error_line(caught.value) == line
+
+
+def test_a_list_is_written_as_it_was_typed(command: Command) -> None:
+    """The line can be copied."""
+    done = command("evaluate", "runs=ctx_k9")
+
+    assert done.stderr == "error: runs: must be a list: runs=[ctx_k9]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (
+            "# @package _global_\ndefaults: [{override /prompt: shrt}]\n",
+            "unknown prompt 'shrt'; known: default, strict",
+        ),
+        (
+            "# @package _global_\ndefaults: [{override /index: contxt}]\n",
+            "unknown index 'contxt' (did you mean 'ctx'?); known: caption, ctx, text",
+        ),
+        (
+            "# @package _global_\nvariant: {top_k: nine}\n",
+            "variant.top_k: must be a whole number (got nine)",
+        ),
+        ("variant: {top_k: 9}\n", "its first line must be: # @package _global_"),
+    ],
+)
+def test_a_mistake_in_a_file_names_the_file(
+    command: Command, conf: Path, text: str, line: str
+) -> None:
+    """Not the file that made the choice first, and no search path of Hydra."""
+    (conf / "variant/mine.yaml").write_text(text, encoding="utf-8")
+
+    done = command("collect", "variant=mine")
+
+    assert done.stderr == f"error: conf/variant/mine.yaml: {line}\n"
 
 
 def test_other_errors_are_unchanged() -> None:

@@ -77,6 +77,7 @@ def test_missing_testset_guesses_the_nearest(tmp_path: Path) -> None:
         ([{**ROW, "source": "video"}], "unknown source 'video'"),
         ([{**ROW, "answers": [["%"]]}], "'%' in 'answers' would match any answer"),
         ([{**ROW, "answers": [[]]}], "at least one accepted spelling"),
+        ([{**ROW, "answers": ["1,240", "980"]}], "'answers' must be a list of lists: write"),
         ([{**ROW, "answerable": "no"}], "'answerable' must be true or false"),
         ([{**ROW, "answerable": False, "answers": ["12"]}], "contradicts answerable=false"),
         ([{**ROW, "evidence": [{"document": "d", "page": 0, "quote": "x"}]}], "page must be 1"),

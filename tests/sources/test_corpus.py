@@ -128,7 +128,7 @@ def test_damaged_pdf(tmp_path: Path, data: bytes) -> None:
     """A file that is not a PDF, or a damaged one, is an error in one line that names it."""
     (tmp_path / "bad.pdf").write_bytes(data)
 
-    assert "bad.pdf: not a PDF that can be read" in refusal(tmp_path / "bad.pdf")
+    assert "bad.pdf: not a readable PDF" in refusal(tmp_path / "bad.pdf")
 
 
 def test_pdf_cut_short(tmp_path: Path) -> None:
@@ -295,7 +295,7 @@ def test_a_dangling_link_is_an_error(linked: Path, target: str) -> None:
     """To a missing file, a missing folder, and to itself."""
     (linked / "x.md").symlink_to(target)
 
-    assert f"x.md: the link leads nowhere ({target})" in refusal(linked)
+    assert f"x.md: the target of the link does not exist ({target})" in refusal(linked)
 
 
 def test_a_loop_of_links_ends(linked: Path) -> None:

@@ -65,7 +65,7 @@ def test_huge_files_are_not_opened(tmp_path: Path) -> None:
     [
         ("gone.png", "picture gone.png is missing"),
         ("../secret.png", "is outside of the document's folder"),
-        ("torn.png", "not a picture that can be read"),
+        ("torn.png", "not a readable picture"),
     ],
 )
 def test_pictures_that_cannot_be_used_are_named(tmp_path: Path, link: str, reason: str) -> None:

@@ -104,7 +104,7 @@ def test_missing_captions_are_counted(tmp_path: Path) -> None:
 
 def test_no_caption_at_all_is_an_error(tmp_path: Path) -> None:
     """An index of captions without one would be the index of text under another name."""
-    with pytest.raises(InputError, match="captions 0 of 2") as error:
+    with pytest.raises(InputError, match="none of the 2 figures has a caption") as error:
         build(tmp_path, "caption", captioner=ScriptedCaptioner(fails=["d#2.f1", "d#2.f2"]))
 
     assert "the endpoint does not answer" in str(error.value)

@@ -123,5 +123,5 @@ def test_bombs_are_not_decoded(side: int) -> None:
 @pytest.mark.parametrize("end", [0, 8, 40, 60, 75])
 def test_broken_pictures_are_named(end: int) -> None:
     """A file that is not a picture, or is truncated, is an error in one line that names it."""
-    with pytest.raises(InputError, match=r"^torn.png: not a picture that can be read"):
+    with pytest.raises(InputError, match=r"^torn.png: not a readable picture"):
         decode(file_of(gradient())[:end], "torn.png")

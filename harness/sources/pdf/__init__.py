@@ -33,7 +33,7 @@ def read_pdf(path: Path, data: bytes, with_figures: bool = True) -> tuple[RawPag
                 raise InputError(
                     f"{path}: the PDF is encrypted; save a copy without a password"
                 ) from error
-            raise InputError(f"{path}: not a PDF that can be read ({error})") from error
+            raise InputError(f"{path}: not a readable PDF ({error})") from error
         try:
             check_pages(path, len(document))
             pages = tuple(_page(document, i, with_figures) for i in range(len(document)))
