@@ -36,22 +36,12 @@ from harness.analysis.study_table import (
     measures,
     names_where,
 )
-from harness.analysis.suspects import CLAIMS
 from harness.analysis.trust import metric_trust
-from harness.records import Status, Verdict
+from harness.records import CLAIMS_OF, Status, Verdict
 from harness.text import claim_key
 
 FEWEST_RUNS = 2
 """Runs that a judge must have scored for its findings to be compared: one run has no contrast."""
-
-ABOUT_CLAIMS = frozenset(
-    f"{claims}_in_{text}"
-    for claims in CLAIMS
-    for text in ("context", "passages", "reference", "response")
-    if claims != text
-)
-"""Checks whose item is a claim; another judge may have split the text into other claims."""
-
 
 AnswerKey = tuple[str, str, int]
 """Run, question id and repeat."""
@@ -355,7 +345,7 @@ def by_check(
     for side, judge in enumerate(pair):
         for run, rows in verdicts[judge].items():
             for row in rows:
-                if row.check in CLAIMS.values():
+                if row.check in CLAIMS_OF.values():
                     continue
                 sides = found[row.check]
                 if (run, row.question_id, row.repeat) in common:
@@ -406,7 +396,7 @@ def labels_of(check: str, rows: Sequence[tuple[str, Verdict]]) -> dict[LabelKey,
         if row.label is None or row.item < 0:
             continue
         item: int | tuple[str, int] = row.item
-        if check in ABOUT_CLAIMS:
+        if check in CLAIMS_OF:
             claim = claims[row.text or ""]
             place = (run, row.question_id, row.repeat), claim, row.against
             item = claim, before[place]
@@ -430,4 +420,4 @@ def why_unmatched(
         reasons = Counter(row.error for _, row in judged if row.error is not None)
         commonest = max(reasons, key=lambda reason: reasons[reason], default=None)
         return judge, commonest or Status.NOT_ASKED.value
-    return None, "other_claims" if check in ABOUT_CLAIMS else "nothing_in_common"
+    return None, "other_claims" if check in CLAIMS_OF else "nothing_in_common"

@@ -19,7 +19,6 @@ from harness.evaluate.merge import (
     IdentityChange,
     Scorer,
     change_since_labelled,
-    rows_by_response,
     write_evaluation,
 )
 from harness.evaluate.summary import FAILED, Evaluation, RunOutcome
@@ -45,7 +44,7 @@ from harness.metrics import (
     resolve,
 )
 from harness.questions import read_testset, select
-from harness.records import LOST, Question, Response, Score, Status, Verdict
+from harness.records import LOST, Question, Response, Score, Status, Verdict, rows_by_response
 from harness.store import Run, finished_runs
 from harness.store.run import now
 from harness.studies.sound_runs import sound_runs

@@ -20,7 +20,7 @@ import yaml  # type: ignore[import-untyped]
 
 from harness.errors import ConfigError, InputError, UnknownNameError, unknown
 from harness.metrics.evidence import Evidence
-from harness.records import Layer, Status
+from harness.records import CLAIMS_OF, Layer, Status
 
 INPUTS = ("question", "response", "reference", "passages", "passage")
 """What a custom check may show the judge; `passage` asks about each passage by itself."""
@@ -100,11 +100,6 @@ class Check:
         return (case.response if self.of == "response" else case.reference,)
 
 
-def _entailment(claims: str, of: str) -> Check:
-    name = f"{claims}_in_{of}"
-    return Check(name, CheckKind.ENTAILMENT, of, f"claims_{claims}", (name,))
-
-
 CHECKS: dict[str, Check] = {
     check.name: check
     for check in (
@@ -117,12 +112,10 @@ CHECKS: dict[str, Check] = {
             "response",
             gives=("question_similarity", "noncommittal"),
         ),
-        _entailment("response", "context"),
-        _entailment("reference", "context"),
-        _entailment("response", "passages"),
-        _entailment("reference", "passages"),
-        _entailment("response", "reference"),
-        _entailment("reference", "response"),
+        *(
+            Check(name, CheckKind.ENTAILMENT, name.rpartition("_")[2], claims, (name,))
+            for name, claims in CLAIMS_OF.items()
+        ),
     )
 }
 """In the order in which they are asked: checks that rest on claims come last."""
