@@ -286,6 +286,17 @@ def shortest_number(number: str) -> str:
     return f"-{value}" if number[0] in "-–" and value != "0" else value
 
 
+def single_spaced(text: str, longest: int | None = None) -> str:
+    """Return a text in one line, its blanks single, cut to a number of characters.
+
+    >>> single_spaced("no such" + chr(10) + "  model"), single_spaced("no such model", 8)
+    ('no such model', 'no such…')
+    """
+    if longest is None:
+        return " ".join(text.split())
+    return shortened(" ".join(text[: 100 * longest].split()), longest, "…")
+
+
 def shortened(text: str, longest: int, mark: str = "...") -> str:
     """Return a text cut to a number of characters, the mark at its end among them.
 

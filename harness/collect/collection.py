@@ -30,6 +30,7 @@ from harness.render.notation import plain
 from harness.store import Run
 from harness.store.run import now, provenance
 from harness.systems import Answerer, Bench, Provenance
+from harness.text import single_spaced
 
 log = logging.getLogger(__name__)
 
@@ -252,10 +253,10 @@ def ask_question(answerer: Answerer, query: QuestionRepeat) -> Response:
         answer = answerer.answer(Query(question.id, question.question, repeat))
         thought, text = split_thinking(answer.text)
     except HarnessError as error:
-        return replace(row, error=" ".join(str(error).split()))
+        return replace(row, error=single_spaced(str(error)))
     except Exception as error:
         log.exception("question '%s' raised an unexpected exception", question.id)
-        return replace(row, error=f"{type(error).__name__}: {' '.join(str(error).split())}")
+        return replace(row, error=f"{type(error).__name__}: {single_spaced(str(error))}")
     columns = {field.name: getattr(answer, field.name) for field in fields(answer)}
     del columns["text"]
     columns["thinking"] = "\n".join(filter(None, (answer.thinking, thought))) or None

@@ -20,7 +20,8 @@ import yaml  # type: ignore[import-untyped]
 
 from harness.errors import ConfigError, InputError, UnknownNameError, unknown
 from harness.metrics.evidence import Evidence
-from harness.records import CLAIMS_OF, Layer, Status
+from harness.records import CLAIMS_OF, Layer
+from harness.text import single_spaced
 
 INPUTS = ("question", "response", "reference", "passages", "passage")
 """What a custom check may show the judge; `passage` asks about each passage by itself."""
@@ -120,13 +121,6 @@ CHECKS: dict[str, Check] = {
 }
 """In the order in which they are asked: checks that rest on claims come last."""
 
-NOTHING: dict[str, Status] = {
-    "claims_response": Status.NO_CLAIMS,
-    "claims_reference": Status.NO_REFERENCE_CLAIMS,
-    "reverse_question": Status.NO_REVERSE_QUESTIONS,
-}
-"""Why a check has nothing to label; the others lack passages."""
-
 
 def checks_named(names: Iterable[str], custom: Iterable[CustomCheck] = ()) -> tuple[Check, ...]:
     """Return the checks of these names with those they rest on, then the custom checks.
@@ -196,7 +190,7 @@ def read_check(path: Path, language: str = "en") -> CustomCheck:
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InputError(f"{path}: {' '.join(str(error).split())}") from error
+        raise InputError(f"{path}: {single_spaced(str(error))}") from error
     wanted = [field.name for field in fields(CustomCheck) if field.name != "name"]
     if not isinstance(content, dict) or set(content) != set(wanted):
         got = (

@@ -35,7 +35,7 @@ from typing import Any
 from harness.judge.json_repair import JsonRepairer
 from harness.llm.thinking import split_thinking
 from harness.records import Status
-from harness.text import fold
+from harness.text import fold, shortened
 
 Schema = Mapping[str, Any]
 
@@ -74,8 +74,7 @@ def show(value: object) -> str:
     '{"verdict": "maybe"}'
     """
     written = json.dumps(value, ensure_ascii=False)
-    shortened = written if len(written) <= 80 else written[:79] + "…"
-    return shortened.encode("utf-8", "replace").decode("utf-8")
+    return shortened(written, 80, "…").encode("utf-8", "replace").decode("utf-8")
 
 
 def fit(value: object, schema: Schema, at: str = "") -> Any:

@@ -38,6 +38,7 @@ from harness.store.parquet import (
     response_row,
     rows_table,
 )
+from harness.text import single_spaced
 
 SUMS = "SHA256SUMS"
 """Hashes of a run's files, as `sha256sum -c` reads them. A file that it does not list is no part
@@ -311,8 +312,8 @@ class Run:
         remedy = "evaluate the run again with again=true"
         if not of_evaluation:
             remedy = f"collect the run again: {self._command()} again=true"
-        fault = " ".join(fault.split())
-        return DamagedRunError(f"{self.path / name} {fault}; {remedy}", of_evaluation)
+        line = f"{self.path / name} {single_spaced(fault)}; {remedy}"
+        return DamagedRunError(line, of_evaluation)
 
     def _command(self) -> str:
         """Return the command that collected the run, from a file that is as it was written."""
