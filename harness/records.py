@@ -1,7 +1,7 @@
 """The rows that flow between the stages. Nothing here does I/O."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum, StrEnum
 
@@ -229,9 +229,11 @@ CLAIMS_OF = {
 """Check whose items are claims -> the check that these claims are from, in the order of asking."""
 
 
-def rows_by_response(
-    verdicts: Iterable[Verdict],
-) -> dict[tuple[str, int], dict[str, list[Verdict]]]:
+Checks = Mapping[str, Sequence[Verdict]]
+"""Check -> its rows on one response."""
+
+
+def rows_by_response(verdicts: Iterable[Verdict]) -> Mapping[tuple[str, int], Checks]:
     """Return (question id, repeat) -> check -> rows, each in their order."""
     found: defaultdict[tuple[str, int], dict[str, list[Verdict]]] = defaultdict(dict)
     for row in verdicts:

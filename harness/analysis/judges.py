@@ -37,14 +37,11 @@ from harness.analysis.study_table import (
     names_where,
 )
 from harness.analysis.trust import metric_trust
-from harness.records import CLAIMS_OF, Status, Verdict
+from harness.records import CLAIMS_OF, Status, Verdict, rows_by_response
 from harness.text import claim_key
 
 FEWEST_RUNS = 2
 """Runs that a judge must have scored for its findings to be compared: one run has no contrast."""
-
-AnswerKey = tuple[str, str, int]
-"""Run, question id and repeat."""
 
 
 class LabelKey(NamedTuple):
@@ -334,22 +331,19 @@ def by_check(
     """Yield each check of either judge, with both judges' rows on the answers that both judged."""
     judged = [
         {
-            (run, row.question_id, row.repeat)
+            (run, *place): checks
             for run, rows in verdicts[judge].items()
-            for row in rows
+            for place, checks in rows_by_response(rows).items()
         }
         for judge in pair
     ]
-    common = judged[0] & judged[1]
+    common = judged[0].keys() & judged[1].keys()
     found: dict[str, list[list[tuple[str, Verdict]]]] = defaultdict(lambda: [[], []])
-    for side, judge in enumerate(pair):
-        for run, rows in verdicts[judge].items():
-            for row in rows:
-                if row.check in CLAIMS_OF.values():
-                    continue
-                sides = found[row.check]
-                if (run, row.question_id, row.repeat) in common:
-                    sides[side].append((run, row))
+    for side, answers in enumerate(judged):
+        for answer, checks in answers.items():
+            for check, rows in checks.items():
+                if check not in CLAIMS_OF.values():
+                    found[check][side] += [(answer[0], row) for row in rows if answer in common]
     yield from found.items()
 
 
@@ -390,7 +384,7 @@ def labels_of(check: str, rows: Sequence[tuple[str, Verdict]]) -> dict[LabelKey,
     A claim that occurs twice in one answer is matched first with first, second with second.
     """
     found: dict[LabelKey, int] = {}
-    before: Counter[tuple[AnswerKey, str, int]] = Counter()
+    before: Counter[tuple[object, ...]] = Counter()
     claims = {text: claim_key(text) for text in {row.text or "" for _, row in rows}}
     for run, row in rows:
         if row.label is None or row.item < 0:

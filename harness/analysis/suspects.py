@@ -13,6 +13,7 @@ from harness.records import (
     CLAIMS,
     CLAIMS_OF,
     LOST,
+    Checks,
     Label,
     Response,
     Verdict,
@@ -28,9 +29,6 @@ SHORTEST = 8
 
 Texts = Mapping[int, str]
 """Item -> its claim."""
-
-Checks = Mapping[str, Sequence[Verdict]]
-"""Check -> its rows on one response."""
 
 
 def suspects(study: StudyTable) -> tuple[Suspect, ...]:

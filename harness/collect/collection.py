@@ -24,6 +24,7 @@ from harness.config.schema import Collect, PrimaryTest
 from harness.errors import HarnessError, RunError
 from harness.llm import Calls
 from harness.llm.thinking import split_thinking
+from harness.metrics.evidence import MEASURED
 from harness.questions import check_places, question_line
 from harness.records import Query, Response
 from harness.render.notation import plain
@@ -36,8 +37,6 @@ log = logging.getLogger(__name__)
 
 Advance = Callable[[int, int], None]
 """Called with the number of questions done and the number of questions in all."""
-
-SPENT = ("input_tokens", "output_tokens", "retrieval_seconds", "generation_seconds")
 
 OF_THE_CALL = ("thinking", "input_tokens", "output_tokens", "generation_seconds", "call")
 """Columns that are kept of a reply without an answer."""
@@ -308,7 +307,7 @@ def from_cache(facts: Mapping[str, Any]) -> str:
 
 def spent(responses: Sequence[Response]) -> dict[str, Any]:
     """Return tokens and seconds over all responses; None for what no response reports."""
-    values = {n: [v for r in responses if (v := getattr(r, n)) is not None] for n in SPENT}
+    values = {n: [v for r in responses if (v := getattr(r, n)) is not None] for n in MEASURED}
     return {name: sum(known) if known else None for name, known in values.items()}
 
 

@@ -6,7 +6,16 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from harness.errors import RunError
-from harness.records import CLAIMS, CLAIMS_OF, LOST, Score, Status, Verdict, rows_by_response
+from harness.records import (
+    CLAIMS,
+    CLAIMS_OF,
+    LOST,
+    Checks,
+    Score,
+    Status,
+    Verdict,
+    rows_by_response,
+)
 from harness.store import Run
 
 T = TypeVar("T", Verdict, Score)
@@ -16,9 +25,6 @@ Scorer = Callable[[tuple[Verdict, ...]], Sequence[Score]]
 
 CellKey = tuple[str, int, str]
 """Question, repeat and metric."""
-
-Checks = Mapping[str, Sequence[Verdict]]
-"""Check -> its rows on one response."""
 
 MOST = 4
 """Changed settings that are named; a changed language alone changes half a dozen."""

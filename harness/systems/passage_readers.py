@@ -3,7 +3,6 @@
 A chat model reads them in a prompt: plain text with two slots, one template for each language.
 """
 
-import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +10,7 @@ from dataclasses import dataclass, replace
 from harness.errors import ConfigError
 from harness.llm import Calls, Chat, Embedder, Generator, Message, RecordedChat, Request
 from harness.records import Answer, Passage, Query
+from harness.text import sha256
 
 SLOTS = ("passages", "question")
 
@@ -70,7 +70,7 @@ class PromptTemplate:
     @property
     def sha256(self) -> str:
         """Hash of the text that is used."""
-        return hashlib.sha256(self.template.encode()).hexdigest()
+        return sha256(self.template)
 
     def factors(self) -> dict[str, object]:
         """Return the text in use; the other languages cannot change an answer."""

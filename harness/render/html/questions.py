@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.analysis.results import Analysis
-from harness.records import CLAIMS, CLAIMS_OF, Passage, Response, Verdict, rows_by_response
+from harness.records import CLAIMS, CLAIMS_OF, Checks, Passage, Response, Verdict, rows_by_response
 from harness.render.blocks import Cell, Column, Table, Tone
 from harness.render.html.marking import Piece, shared_wording, text_changes
 from harness.render.html.page_details import Details
@@ -42,8 +42,7 @@ class RunAnswer:
     """The run's name, with the repeat where there are several."""
     response: Response
     mark: Cell
-    verdicts: Mapping[str, Sequence[Verdict]]
-    """Check -> its rows."""
+    verdicts: Checks
 
 
 @dataclass(frozen=True, slots=True)
