@@ -192,10 +192,9 @@ def read_check(path: Path, language: str = "en") -> CustomCheck:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise InputError(f"{path}: {single_spaced(str(error))}") from error
     wanted = [field.name for field in fields(CustomCheck) if field.name != "name"]
-    found = content if isinstance(content, dict) else ("something else than a mapping",)
-    if set(found) != set(wanted):
-        keys, got = ", ".join(wanted), ", ".join(map(str, found))
-        raise InputError(f"{path}: write exactly the keys {keys}; found {got}")
+    if not isinstance(content, dict) or set(content) != set(wanted):
+        keys = ", ".join(map(str, content)) if isinstance(content, dict) else "no key: value"
+        raise InputError(f"{path}: write exactly the keys {', '.join(wanted)}; found {keys}")
     question = content["question"]
     if isinstance(question, dict):
         question = question.get(language, question.get("en"))
