@@ -19,6 +19,8 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import TypeVar
 
+from harness.text import single_spaced
+
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
@@ -127,7 +129,7 @@ def system_error_line(error: OSError) -> str:
     what = error.strerror or str(error) or type(error).__name__
     place = "" if error.filename is None else f"{error.filename}: "
     remedy = SYSTEM_REMEDIES.get(error.errno or 0, "repair it and run the same command again")
-    return " ".join(f"{place}{what}; {remedy}".split())
+    return single_spaced(f"{place}{what}; {remedy}")
 
 
 def in_language(table: Mapping[str, T], language: str, what: str) -> T:

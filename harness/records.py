@@ -1,5 +1,7 @@
 """The rows that flow between the stages. Nothing here does I/O."""
 
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum, StrEnum
 
@@ -211,6 +213,32 @@ class Verdict:
     """A `Status` if the label is missing."""
     call: str | None = None
     """Key of the model call."""
+
+
+CLAIMS = {"response": "claims_response", "reference": "claims_reference"}
+"""Text that is split into claims -> the check that splits it."""
+
+CLAIMS_OF = {
+    "response_in_context": CLAIMS["response"],
+    "reference_in_context": CLAIMS["reference"],
+    "response_in_passages": CLAIMS["response"],
+    "reference_in_passages": CLAIMS["reference"],
+    "response_in_reference": CLAIMS["response"],
+    "reference_in_response": CLAIMS["reference"],
+}
+"""Check whose items are claims -> the check that these claims are from, in the order of asking."""
+
+
+Checks = Mapping[str, Sequence[Verdict]]
+"""Check -> its rows on one response."""
+
+
+def rows_by_response(verdicts: Iterable[Verdict]) -> Mapping[tuple[str, int], Checks]:
+    """Return (question id, repeat) -> check -> rows, each in their order."""
+    found: defaultdict[tuple[str, int], dict[str, list[Verdict]]] = defaultdict(dict)
+    for row in verdicts:
+        found[row.question_id, row.repeat].setdefault(row.check, []).append(row)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

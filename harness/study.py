@@ -4,6 +4,7 @@ python -m harness.study study=demo
 python -m harness.study study=demo chat=openai variant.chat.model=...
 """
 
+import re
 import shlex
 import sys
 from dataclasses import fields, replace
@@ -72,12 +73,7 @@ def words_for(stage_name: str, how: "Composition") -> list[str]:
     from harness.config.schema import STAGES
 
     known = {field.name for field in fields(STAGES[stage_name])} | set(how.choices)
-    return [word for word in how.overrides if group_of(word) in known]
-
-
-def group_of(word: str) -> str:
-    """Return the key of an override up to its first dot: `variant` of `variant.top_k=6`."""
-    return word.lstrip("+~").partition("=")[0].partition("@")[0].partition(".")[0]
+    return [word for word in how.overrides if re.split("[=@.]", word.lstrip("+~"))[0] in known]
 
 
 if __name__ == "__main__":

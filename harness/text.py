@@ -14,6 +14,7 @@ The character classes and the ways to split a text into sentences are here too, 
 its purpose. Nothing here does I/O.
 """
 
+import hashlib
 import re
 import unicodedata
 from decimal import Decimal
@@ -68,6 +69,21 @@ def visible(text: str) -> str:
     'no such model \\\\x1b]0;title\\\\u202e'
     """
     return ACTIVE.sub(lambda found: ascii(found[0])[1:-1], text).replace("\r", "\\r")
+
+
+def replace_surrogates(text: str) -> str:
+    r"""Return a text with U+FFFD in the place of each lone surrogate.
+
+    >>> replace_surrogates("ok\ud83d"), replace_surrogates("\ud83d\ude00")
+    ('ok�', '😀')
+    """
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def sha256(content: str | bytes) -> str:
+    """Return the SHA-256 of a text in UTF-8, or of the content of a file."""
+    data = content.encode("utf-8", "replace") if isinstance(content, str) else content
+    return hashlib.sha256(data).hexdigest()
 
 
 # Equality.
@@ -284,6 +300,17 @@ def shortest_number(number: str) -> str:
     decimals = decimals.rstrip("0")
     value = (whole.lstrip("0") or "0") + (f".{decimals}" if decimals else "")
     return f"-{value}" if number[0] in "-–" and value != "0" else value
+
+
+def single_spaced(text: str, longest: int | None = None) -> str:
+    """Return a text in one line, its blanks single, cut to a number of characters.
+
+    >>> single_spaced("no such" + chr(10) + "  model"), single_spaced("no such model", 8)
+    ('no such model', 'no such…')
+    """
+    if longest is None:
+        return " ".join(text.split())
+    return shortened(" ".join(text[: 100 * longest].split()), longest, "…")
 
 
 def shortened(text: str, longest: int, mark: str = "...") -> str:

@@ -37,25 +37,12 @@ from harness.analysis.study_table import (
     measures,
     names_where,
 )
-from harness.analysis.suspects import CLAIMS
 from harness.analysis.trust import metric_trust
-from harness.records import Status, Verdict
+from harness.records import CLAIMS_OF, Status, Verdict, rows_by_response
 from harness.text import claim_key
 
 FEWEST_RUNS = 2
 """Runs that a judge must have scored for its findings to be compared: one run has no contrast."""
-
-ABOUT_CLAIMS = frozenset(
-    f"{claims}_in_{text}"
-    for claims in CLAIMS
-    for text in ("context", "passages", "reference", "response")
-    if claims != text
-)
-"""Checks whose item is a claim; another judge may have split the text into other claims."""
-
-
-AnswerKey = tuple[str, str, int]
-"""Run, question id and repeat."""
 
 
 class LabelKey(NamedTuple):
@@ -183,7 +170,9 @@ def common_part(tables: Mapping[str, StudyTable]) -> CommonPart:
     if metrics:
         cells = np.stack(scored)
         layers, rows = fullest(cells)
-        questions = names_where(questions, cells[np.ix_(layers, rows)].all(axis=(0, 1)))
+        questions = names_where(
+            questions, np.logical_and.reduce(cells[np.ix_(layers, rows)], axis=(0, 1))
+        )
         metrics, runs = [metrics[at] for at in layers], [runs[at] for at in rows]
     if not questions:
         return CommonPart({}, (), ())
@@ -397,22 +386,19 @@ def by_check(
     """Yield each check of either judge, with both judges' rows on the answers that both judged."""
     judged = [
         {
-            (run, row.question_id, row.repeat)
+            (run, *place): checks
             for run, rows in verdicts[judge].items()
-            for row in rows
+            for place, checks in rows_by_response(rows).items()
         }
         for judge in pair
     ]
-    common = judged[0] & judged[1]
+    common = judged[0].keys() & judged[1].keys()
     found: dict[str, list[list[tuple[str, Verdict]]]] = defaultdict(lambda: [[], []])
-    for side, judge in enumerate(pair):
-        for run, rows in verdicts[judge].items():
-            for row in rows:
-                if row.check in CLAIMS.values():
-                    continue
-                sides = found[row.check]
-                if (run, row.question_id, row.repeat) in common:
-                    sides[side].append((run, row))
+    for side, answers in enumerate(judged):
+        for answer, checks in answers.items():
+            for check, rows in checks.items():
+                if check not in CLAIMS_OF.values():
+                    found[check][side] += [(answer[0], row) for row in rows if answer in common]
     yield from found.items()
 
 
@@ -453,13 +439,13 @@ def labels_of(check: str, rows: Sequence[tuple[str, Verdict]]) -> dict[LabelKey,
     A claim that occurs twice in one answer is matched first with first, second with second.
     """
     found: dict[LabelKey, int] = {}
-    before: Counter[tuple[AnswerKey, str, int]] = Counter()
+    before: Counter[tuple[object, ...]] = Counter()
     claims = {text: claim_key(text) for text in {row.text or "" for _, row in rows}}
     for run, row in rows:
         if row.label is None or row.item < 0:
             continue
         item: int | tuple[str, int] = row.item
-        if check in ABOUT_CLAIMS:
+        if check in CLAIMS_OF:
             claim = claims[row.text or ""]
             place = (run, row.question_id, row.repeat), claim, row.against
             item = claim, before[place]
@@ -483,4 +469,4 @@ def why_unmatched(
         reasons = Counter(row.error for _, row in judged if row.error is not None)
         commonest = max(reasons, key=lambda reason: reasons[reason], default=None)
         return judge, commonest or Status.NOT_ASKED.value
-    return None, "other_claims" if check in ABOUT_CLAIMS else "nothing_in_common"
+    return None, "other_claims" if check in CLAIMS_OF else "nothing_in_common"

@@ -1,8 +1,8 @@
-"""What a text states and no claim taken from it repeats: numbers, names and dates.
+"""The facts of a text that none of its claims repeats: numbers, names and dates.
 
 Names are capitalised words inside a sentence, abbreviations, words in katakana, and what is quoted.
-Other names in Chinese and Japanese cannot be told from words, so there a whole clause counts of
-which next to nothing is in a claim.
+Other names in Chinese and Japanese cannot be distinguished from words, so there a whole clause
+counts as a fact if almost nothing of it is in a claim.
 """
 
 import re
@@ -61,7 +61,7 @@ def omitted_facts(text: str, claims: Sequence[str]) -> tuple[str, ...]:
 
 
 def _is_omitted(clause: str, pairs: frozenset[str]) -> bool:
-    """Return whether a clause states something of which there is hardly a trace in the pairs."""
+    """Return whether a clause states a fact, and hardly any of its pairs are in the claims."""
     own = ngrams(claim_key(clause), 2)
     remarks = (stated_label(statement, "") for statement in statements(fold(clause)))
     if len(_LETTER.findall(clause)) < SHORTEST or any(label is not None for label in remarks):

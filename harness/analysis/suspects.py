@@ -9,11 +9,17 @@ from harness.analysis.omissions import omitted_facts
 from harness.analysis.reasons import contradicts
 from harness.analysis.results import Suspect
 from harness.analysis.study_table import StudyTable
-from harness.records import LOST, Label, Response, Verdict
+from harness.records import (
+    CLAIMS,
+    CLAIMS_OF,
+    LOST,
+    Checks,
+    Label,
+    Response,
+    Verdict,
+    rows_by_response,
+)
 from harness.text import claim_key, ngrams
-
-CLAIMS = {"response": "claims_response", "reference": "claims_reference"}
-"""A text that is split into claims -> the check that splits it."""
 
 ALIKE = 0.9
 """Share of common character pairs from which two claims are the same."""
@@ -22,22 +28,21 @@ SHORTEST = 8
 """Characters below which a claim may occur in a passage by accident."""
 
 Texts = Mapping[int, str]
+"""Item -> its claim."""
 
 
 def suspects(study: StudyTable) -> tuple[Suspect, ...]:
     """List the suspect verdicts of every run, in the order of runs and questions."""
     found: list[Suspect] = []
     for run in study.runs:
-        rows: dict[tuple[str, int], list[Verdict]] = defaultdict(list)
-        for verdict in study.verdicts.get(run.name, ()):
-            rows[verdict.question_id, verdict.repeat].append(verdict)
+        rows = rows_by_response(study.verdicts.get(run.name, ()))
         for question, response in study.answers(run.name):
-            verdicts = rows.get((question.id, response.repeat), [])
+            verdicts = rows.get((question.id, response.repeat), {})
             found += of_response(run.name, response, verdicts)
     return tuple(found)
 
 
-def of_response(run: str, response: Response, verdicts: Sequence[Verdict]) -> Iterator[Suspect]:
+def of_response(run: str, response: Response, verdicts: Checks) -> Iterator[Suspect]:
     """Yield the suspect verdicts on one response."""
 
     def suspect(row: Verdict, reason: str, text: str) -> Suspect:
@@ -45,19 +50,24 @@ def of_response(run: str, response: Response, verdicts: Sequence[Verdict]) -> It
         return Suspect(*about, row.item, row.against, reason, text)
 
     for side, source in CLAIMS.items():
-        claims = {v.item: v.text for v in verdicts if v.check == source and v.text is not None}
-        labelled = [v for v in verdicts if v.label is not None and v.item in claims]
-        judged = [v for v in labelled if v.check in (f"{side}_in_context", f"{side}_in_passages")]
-        reasoned = [v for v in labelled if v.check.startswith(f"{side}_in_")]
+        taken = verdicts.get(source, ())
+        claims = {row.item: row.text for row in taken if row.text is not None}
+        reasoned = [
+            row
+            for check, rows in verdicts.items()
+            for row in rows
+            if CLAIMS_OF.get(check) == source and row.label is not None and row.item in claims
+        ]
+        judged = [row for row in reasoned if row.check.endswith(("_in_context", "_in_passages"))]
         doubts = [*verbatim(judged, claims, response), *disagreeing(judged, claims)]
         for row, reason in [*doubts, *contradictory(reasoned, claims)]:
             yield suspect(row, reason, claims[row.item])
-        taken = [v for v in verdicts if v.check == source and v.error not in LOST]
+        taken = [row for row in taken if row.error not in LOST]
         facts = omitted_facts(response.reference, list(claims.values())) if taken else ()
         if facts and side == "reference":
             yield suspect(replace(taken[0], item=-1), "facts_left_out", "; ".join(facts))
     passages = {rank: passage.id for rank, passage in enumerate(response.passages)}
-    useful = [v for v in verdicts if v.check == "passage_useful" and v.item in passages]
+    useful = [row for row in verdicts.get("passage_useful", ()) if row.item in passages]
     for row, reason in contradictory(useful, {}):
         yield suspect(row, reason, passages[row.item])
 
@@ -148,23 +158,20 @@ def on_wrong_captions(
         verdicts: Of one judge on that run; without `response_in_passages` nothing is found.
         wrong: Passage ids of captions graded wrong.
     """
-    entailed: dict[tuple[str, int], dict[int, list[Verdict]]] = defaultdict(
-        lambda: defaultdict(list)
-    )
-    for verdict in verdicts:
-        if verdict.check == CHECK and verdict.label == Label.ENTAILED and verdict.against >= 0:
-            entailed[verdict.question_id, verdict.repeat][verdict.item].append(verdict)
+    rows = rows_by_response(verdicts)
     found = [
-        resting(response, entailed[response.question_id, response.repeat], wrong)
+        resting(response, rows.get((response.question_id, response.repeat), {}), wrong)
         for response in responses
     ]
     return tuple(answer for answer in found if answer is not None)
 
 
-def resting(
-    response: Response, entailed: dict[int, list[Verdict]], wrong: Collection[str]
-) -> OnWrongCaption | None:
+def resting(response: Response, verdicts: Checks, wrong: Collection[str]) -> OnWrongCaption | None:
     """Return how an answer rests on wrong captions, None where it does not."""
+    entailed: dict[int, list[Verdict]] = defaultdict(list)
+    for row in verdicts.get(CHECK, ()):
+        if row.label == Label.ENTAILED and row.against >= 0:
+            entailed[row.item].append(row)
     bad = {
         rank
         for rank, passage in enumerate(response.passages)

@@ -29,7 +29,7 @@ def main(settings: "Collect", how: "Composition") -> None:
     failed = f", {counts['failed']} failed" if counts["failed"] else ""
     answered = f"{counts['answered']} of {counts['questions']} answered{failed}"
     print(f"{shown_path(run.path)}: {answered}{from_cache(facts)}")
-    print(f"next: python -m harness.evaluate {how.study_words}")
+    print(f"next: {how.command('evaluate')}")
 
 
 if __name__ == "__main__":

@@ -24,19 +24,19 @@ from harness.config.schema import Collect, PrimaryTest
 from harness.errors import HarnessError, RunError
 from harness.llm import Calls
 from harness.llm.thinking import split_thinking
+from harness.metrics.evidence import MEASURED
 from harness.questions import check_places, question_line
 from harness.records import Answer, Passage, Query, Response
 from harness.render.notation import plain
 from harness.store import Run
 from harness.store.run import now, provenance
 from harness.systems import Answerer, Bench, Provenance
+from harness.text import single_spaced
 
 log = logging.getLogger(__name__)
 
 Advance = Callable[[int, int], None]
 """Called with the number of questions done and the number of questions in all."""
-
-SPENT = ("input_tokens", "output_tokens", "retrieval_seconds", "generation_seconds")
 
 OF_THE_CALL = ("thinking", "input_tokens", "output_tokens", "generation_seconds", "call")
 """Columns that are kept of a reply without an answer."""
@@ -253,10 +253,10 @@ def ask_question(answerer: Answerer, query: QuestionRepeat) -> Response:
         check_answer(answer)
         thought, text = split_thinking(answer.text)
     except HarnessError as error:
-        return replace(row, error=" ".join(str(error).split()))
+        return replace(row, error=single_spaced(str(error)))
     except Exception as error:
         log.exception("question '%s' raised an unexpected exception", question.id)
-        return replace(row, error=f"{type(error).__name__}: {' '.join(str(error).split())}")
+        return replace(row, error=f"{type(error).__name__}: {single_spaced(str(error))}")
     columns = {field.name: getattr(answer, field.name) for field in fields(answer)}
     del columns["text"]
     columns["thinking"] = "\n".join(filter(None, (answer.thinking, thought))) or None
@@ -321,7 +321,7 @@ def from_cache(facts: Mapping[str, Any]) -> str:
 
 def spent(responses: Sequence[Response]) -> dict[str, Any]:
     """Return tokens and seconds over all responses; None for what no response reports."""
-    values = {n: [v for r in responses if (v := getattr(r, n)) is not None] for n in SPENT}
+    values = {n: [v for r in responses if (v := getattr(r, n)) is not None] for n in MEASURED}
     return {name: sum(known) if known else None for name, known in values.items()}
 
 

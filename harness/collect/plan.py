@@ -6,7 +6,6 @@ side's passages shows which of the two made the difference.
 """
 
 import difflib
-import hashlib
 import json
 import logging
 from collections.abc import Collection, Iterator, Mapping
@@ -25,6 +24,7 @@ from harness.questions import TestSet, check_evidence, read_testset, select
 from harness.records import PASSAGES_FROM, Answer, Question, Response, acts_after_retrieval
 from harness.store import Run, chosen_runs
 from harness.systems import Found, Provenance, System
+from harness.text import sha256
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +56,7 @@ class Handover:
             [r.question_id, r.repeat, [[p.id, p.text] for p in r.passages]] for r in self.responses
         ]
         text = json.dumps(passages, ensure_ascii=False)
-        return {"run": self.run.name, "sha256": hashlib.sha256(text.encode()).hexdigest()}
+        return {"run": self.run.name, "sha256": sha256(text)}
 
     def passages_for(self, questions: Collection[tuple[Question, int]]) -> Found:
         """Return (question id, repeat) -> what the run retrieved; no entry where the run failed.
@@ -199,9 +199,7 @@ def make_plan(settings: Collect, how: Composition) -> Plan:
     setup = {
         "factors": plain(asdict(handover.factors(factors) if handover else factors)),
         "corpus": corpus,
-        "corpus_fingerprint": hashlib.sha256(
-            json.dumps(corpus, sort_keys=True).encode()
-        ).hexdigest(),
+        "corpus_fingerprint": sha256(json.dumps(corpus, sort_keys=True)),
         "testset_fingerprint": testset.fingerprint,
         **({"passages_from": handover.record} if handover else {}),
     }

@@ -15,7 +15,7 @@ from typing import Any
 
 from harness.config import paths
 from harness.config.schema import REQUIRED, STAGES, Study
-from harness.text import visible
+from harness.text import single_spaced, visible
 
 WIDTH = 100
 """Columns of what is printed, except a command to be pasted."""
@@ -112,7 +112,7 @@ def light(about: str, known: Sequence[Argument], run: Callable[[dict[str, Any]],
         try:
             run(given(sys.argv[1:], known))
         except HarnessError as error:
-            print(f"error: {visible(' '.join(str(error).split()))}", file=sys.stderr)
+            print(f"error: {visible(single_spaced(str(error)))}", file=sys.stderr)
             raise SystemExit(1) from None
 
 

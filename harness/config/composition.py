@@ -154,6 +154,10 @@ class Composition:
         named = [w for w in self.overrides if w.startswith(kept) or "@judge" in w.partition("=")[0]]
         return " ".join([f"study={self.choices['study']}", *map(typed_word, named)])
 
+    def command(self, stage: str, *words: str) -> str:
+        """Return the line that runs a stage on this study, ready to paste."""
+        return " ".join([f"python -m harness.{stage}", self.study_words, *words])
+
 
 def run_stage(name: str, task: Callable[[Any, Composition], None]) -> None:
     """Run a stage as the command line configures it.

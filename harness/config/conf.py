@@ -159,13 +159,7 @@ class ConfFiles(FileConfigSource):
                     self.choosing[f"{group.partition('@')[0]}/{choice}"] = file
         group, _, name = path.rpartition("/")
         if group == "prompt":
-            result.header["package"] = result.header["package"] or "variant.prompt"
-            if "defaults" not in content:
-                result.config["defaults"] = ["/schema/prompt/prompt@_here_"]
-                result.config["language"] = content.get("language", "${study.language}")
-            for language in content.keys() - {"defaults", "language"}:
-                check_slots(str(content[language]), f"{file}: {language}")
-            gather_languages(result.config)
+            complete_prompt(file, result, content)
         if group in ("study", "variant") and not result.header["package"] and group in content:
             raise ConfigError(f"{file}: its first line must be: # @package _global_")
         if not group:
@@ -183,8 +177,18 @@ class ConfFiles(FileConfigSource):
         return result
 
 
-def gather_languages(prompt: Any) -> None:
-    """Put a prompt's texts in languages that `PromptTemplate` has no field for into `others`."""
+def complete_prompt(file: str, result: ConfigResult, content: Mapping[str, Any]) -> None:
+    """Add what every prompt's file needs besides its texts, and check these.
+
+    Texts in languages that `PromptTemplate` has no field for go into `others`.
+    """
+    prompt: Any = result.config
+    result.header["package"] = result.header["package"] or "variant.prompt"
+    if "defaults" not in content:
+        prompt["defaults"] = ["/schema/prompt/prompt@_here_"]
+        prompt["language"] = content.get("language", "${study.language}")
+    for language in content.keys() - {"defaults", "language"}:
+        check_slots(str(content[language]), f"{file}: {language}")
     known = {"defaults", *(field.name for field in fields(PromptTemplate))}
     if others := {name: prompt.pop(name) for name in list(prompt) if name not in known}:
         prompt["others"] = others

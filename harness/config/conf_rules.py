@@ -10,12 +10,12 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from textwrap import shorten
 
 import yaml  # type: ignore[import-untyped]
 
 from harness.errors import ConfigError
 from harness.files import PROJECT
+from harness.text import single_spaced
 
 log = logging.getLogger(__name__)
 
@@ -70,8 +70,8 @@ def check_file(file: str, name: str, package: str | None, content: object) -> No
             raise ConfigError(f"{file}: {key}: a file must not name a program; remove it")
         if isinstance(value, str) and not is_data(value):
             raise ConfigError(
-                f"{file}: {key}: {shorten(value, 80)} would be evaluated; write the value, or "
-                "${key} of another setting; a secret is named by api_key_env=<variable>"
+                f"{file}: {key}: {single_spaced(value, 80)} would be evaluated; write the value, "
+                "or ${key} of another setting; a secret is named by api_key_env=<variable>"
             )
 
 

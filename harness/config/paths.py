@@ -1,6 +1,5 @@
 """Where files lie, the user's and those of the project, and what a run's folder is called."""
 
-import hashlib
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from harness.errors import ConfigError
 from harness.files import PROJECT, input_path
+from harness.text import sha256
 
 if TYPE_CHECKING:
     from harness.config.schema import Stage
@@ -114,7 +114,7 @@ def portable(text: str) -> str:
         name = f"_{name}"
     if name == text:
         return name
-    mark = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:6]
+    mark = sha256(text)[:6]
     return f"{name}-{mark}".lstrip("-")
 
 

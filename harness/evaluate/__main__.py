@@ -30,7 +30,7 @@ def main(settings: "Evaluate", how: "Composition") -> None:
         done = evaluate(settings, how, advance)
     print(summary(done))
     check_unread(done, settings.most_unread)
-    print(f"next: python -m harness.report {how.study_words}")
+    print(f"next: {how.command('report')}")
     done.chosen.check()
 
 

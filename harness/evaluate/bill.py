@@ -38,7 +38,7 @@ def print_bill(settings: Evaluate, how: Composition) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    chosen = sound_runs(study_path(settings), settings.runs, how.study_words)
+    chosen = sound_runs(study_path(settings), settings.runs, how)
     rows, total = estimate(settings, chosen.runs)
     if not total.calls:
         print(f"judge {settings.judge.label} calls no model: nothing to send, nothing to pay")

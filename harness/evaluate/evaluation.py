@@ -2,7 +2,6 @@
 
 import logging
 import math
-import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
@@ -24,7 +23,6 @@ from harness.evaluate.merge import (
     as_json,
     cell_key,
     change_since_labelled,
-    rows_by_response,
     write_evaluation,
 )
 from harness.evaluate.summary import FAILED, Evaluation, RunOutcome
@@ -51,10 +49,11 @@ from harness.metrics import (
     resolve,
 )
 from harness.questions import read_testset, select
-from harness.records import LOST, Question, Response, Score, Status, Verdict
+from harness.records import LOST, Question, Response, Score, Status, Verdict, rows_by_response
 from harness.store import Run, finished_runs
 from harness.store.run import now
 from harness.studies.sound_runs import sound_runs
+from harness.text import single_spaced
 
 log = logging.getLogger(__name__)
 
@@ -161,7 +160,7 @@ def evaluate(settings: Evaluate, how: Composition, advance: Advance) -> Evaluati
     if not 0.0 <= settings.most_unread <= 1.0:
         raise ConfigError(f"most_unread must be between 0 and 1 (got {settings.most_unread:g})")
     request = read_request(settings.metrics, settings.judge)
-    chosen = sound_runs(study_path(settings), settings.runs, how.study_words, settings.again)
+    chosen = sound_runs(study_path(settings), settings.runs, how, settings.again)
     runs = chosen.runs
     identity = judge_identity(settings.judge, request)
     check_same_judge(identity, runs, settings)
@@ -403,4 +402,4 @@ def commonest_failure(verdicts: Iterable[Verdict]) -> str:
     reasons = Counter(v.reason for v in verdicts if v.error in FAILED and v.reason)
     if not reasons:
         return ""
-    return textwrap.shorten(reasons.most_common(1)[0][0], LONGEST_FAILURE, placeholder=" …")
+    return single_spaced(reasons.most_common(1)[0][0], LONGEST_FAILURE)

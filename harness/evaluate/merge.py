@@ -1,14 +1,21 @@
 """Merging an evaluation into a run's tables: which labels are kept, replaced or dropped."""
 
 import json
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from harness.errors import RunError
-from harness.metrics.evidence import AXES
-from harness.records import LOST, Score, Status, Verdict
+from harness.records import (
+    CLAIMS,
+    CLAIMS_OF,
+    LOST,
+    Checks,
+    Score,
+    Status,
+    Verdict,
+    rows_by_response,
+)
 from harness.store import Run
 
 T = TypeVar("T", Verdict, Score)
@@ -19,23 +26,11 @@ Scorer = Callable[[tuple[Verdict, ...]], Sequence[Score]]
 CellKey = tuple[str, int, str]
 """Question, repeat and metric."""
 
-Checks = Mapping[str, Sequence[Verdict]]
-"""Check -> its rows on one response."""
-
 MOST = 4
 """Changed settings that are named; a changed language alone changes half a dozen."""
 
 LONGEST = 60
 """Characters of a value that is shown; of a hash or a long text only the setting is named."""
-
-CLAIMS = {
-    Status.NO_CLAIMS: "claims_response",
-    Status.NO_REFERENCE_CLAIMS: "claims_reference",
-}
-CLAIMS_OF = {
-    check: CLAIMS[axis] for check, axes in AXES.items() for axis in axes if axis in CLAIMS
-} | {claims: claims for claims in CLAIMS.values()}
-"""Check -> the check whose claims its items count."""
 
 TOGETHER = (
     "the extracted claims changed, so older labels no longer match; re-evaluate all claim-based "
@@ -158,17 +153,6 @@ def merge_verdicts(before: Iterable[Verdict], now: Iterable[Verdict]) -> list[Ve
     ]
 
 
-def rows_by_response(
-    verdicts: Iterable[Verdict],
-) -> dict[tuple[str, int], dict[str, list[Verdict]]]:
-    """Return (question, repeat) -> check -> rows."""
-    found: defaultdict[tuple[str, int], dict[str, list[Verdict]]] = defaultdict(dict)
-    for verdict in verdicts:
-        checks = found[verdict.question_id, verdict.repeat]
-        checks.setdefault(verdict.check, []).append(verdict)
-    return found
-
-
 def _merge_checks(before: Checks, now: Checks) -> dict[str, Sequence[Verdict]]:
     """Return the merged rows of each check in `now`, for one response."""
     now = {check: _filled(before.get(check, ()), rows) for check, rows in now.items()}
@@ -180,7 +164,7 @@ def _merge_checks(before: Checks, now: Checks) -> dict[str, Sequence[Verdict]]:
     for claims in CLAIMS.values():
         if _same_claims(before.get(claims, ()), now.get(claims, ())):
             continue
-        family = [check for check in {**now, **before} if CLAIMS_OF.get(check) == claims]
+        family = [check for check in {**now, **before} if CLAIMS_OF.get(check, check) == claims]
         unchanged = any(map(loses_labels, family))
         for check in now.keys() & set(family):
             kept = before.get(check, _withheld(now, family, check))

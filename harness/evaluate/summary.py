@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from harness.config.command import wrapped
 from harness.errors import EndpointError
-from harness.evaluate.merge import CellKey, cell_key
+from harness.evaluate.merge import TOGETHER, CellKey, cell_key
 from harness.llm import Calls
 from harness.llm.call_store import LIMITS
 from harness.records import LOST, Score, Status
@@ -14,8 +14,6 @@ from harness.studies.sound_runs import SoundRuns
 
 FAILED = LOST - {Status.BUDGET}
 """Reasons that lie with the judge and its endpoint, so that another judge may do better."""
-
-UNSUPPORTED = Status.NOT_SUPPORTED_BY_JUDGE
 
 REPAIRS = {"more_room": "with more tokens", "repair": "quoting the error", "fresh": "fresh"}
 """How an unusable reply is requested again -> its wording."""
@@ -88,7 +86,9 @@ def unsupported_metrics(done: Evaluation) -> Iterator[str]:
     for score in done.judge_scores:
         statuses.setdefault(score.metric, set()).add(score.status)
     if never := [
-        name for name, all_ in statuses.items() if UNSUPPORTED in all_ and Status.OK not in all_
+        name
+        for name, all_ in statuses.items()
+        if Status.NOT_SUPPORTED_BY_JUDGE in all_ and Status.OK not in all_
     ]:
         yield f"not supported by this judge: {', '.join(never)}; judge=chat calls a model"
 
@@ -133,10 +133,7 @@ def label_changes(done: Evaluation) -> Iterator[str]:
             f"them ({counts})"
         )
     if withheld:
-        yield (
-            f"withheld: {withheld} scores. The extracted claims changed, so older labels no longer "
-            "match; re-evaluate all claim-based metrics together"
-        )
+        yield f"withheld: {withheld} scores: {TOGETHER}"
     for run, outcome in done.runs.items():
         if outcome.unchanged:
             yield f"{run}: kept its previous labels: too many of the new ones failed (most_unread)"

@@ -1,6 +1,5 @@
 """A grader's desk: the queue of what is left to grade, and what is shown beside each item."""
 
-import hashlib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic
@@ -12,6 +11,7 @@ from harness.questions.grades import G
 from harness.records import Grade
 from harness.render.notation import plain
 from harness.store.run import now
+from harness.text import sha256
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ def shuffled(subjects: Iterable[Subject], grader: str) -> list[Subject]:
 
 def ticket(about: Subject, grader: str) -> str:
     """Return a name for a subject that does not reveal it."""
-    return hashlib.sha256("\0".join((grader, *about)).encode("utf-8", "replace")).hexdigest()
+    return sha256("\0".join((grader, *about)))
 
 
 @dataclass

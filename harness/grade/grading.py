@@ -83,7 +83,7 @@ def serve_page(session: GradingSession) -> None:
     for kind, desk in desks.items():
         count = f"{len(desk.queue.graded)} of {len(desk.queue.order)}"
         print(f"{kind}: {count} graded by {session.grader}")
-    print(f"next: python -m harness.report {session.how.study_words}")
+    print(f"next: {session.how.command('report')}")
 
 
 def make_desks(session: GradingSession) -> "dict[str, Desk[Any]]":
@@ -148,7 +148,7 @@ def read_grades(session: GradingSession, file: Path) -> None:
     unknown = sum(subject_of(new) not in session.answers for new in grades)
     note = f"; {unknown} of them for answers that none of these runs has" if unknown else ""
     print(f"{len(grades)} new grades added to {shown_path(session.grades.path)}{note}")
-    print(f"next: python -m harness.report {session.how.study_words}")
+    print(f"next: {session.how.command('report')}")
 
 
 def write_grades(session: GradingSession, file: Path) -> None:
@@ -160,12 +160,12 @@ def write_grades(session: GradingSession, file: Path) -> None:
         raise ConfigError(
             f"{shown_path(file)} is not overwritten: {count} of its rows have grades or notes that "
             f"are not recorded yet. Give another name, or add the rows that have a grade first: "
-            f"{session.command(f'read={shown_path(file)}')}"
+            f"{session.how.command('grade', f'read={shown_path(file)}')}"
         )
     text = table(session.answers, session.current_grades(known), session.grader)
     write_whole(file, text.encode("utf-8-sig", "replace"))
     print(f"{shown_path(file)}: write 1, 0 or unclear into the column 'grade', then")
-    print(f"next: {session.command(f'read={shown_path(file)}')}")
+    print(f"next: {session.how.command('grade', f'read={shown_path(file)}')}")
 
 
 def merge_grades(session: GradingSession, file: Path) -> None:
@@ -206,7 +206,7 @@ def print_agreement(session: GradingSession, grades: list[Any]) -> None:
         ]
         print(f"  {one_line(about[0])[:20]}: {', '.join(opinions)}: {beginning(session, about)}")
     if found:
-        print(f"next: {session.command('second_look=true')}")
+        print(f"next: {session.how.command('grade', 'second_look=true')}")
 
 
 def agreement_sentence(first: str, second: str, found: Kappa) -> str:

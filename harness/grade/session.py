@@ -102,17 +102,13 @@ class GradingSession:
         editions = {answer.question.id: answer.edition for answer in self.answers.values()}
         return current_grades(grades, editions)
 
-    def command(self, words: str = "") -> str:
-        """Return a command on this study, ready to paste."""
-        return " ".join(["python -m harness.grade", self.how.study_words, *words.split()])
-
 
 def open_session(settings: GradeSettings, how: Composition) -> GradingSession:
     """Return the session that the settings ask for, having read the runs."""
     grader = user_name() if settings.grader is None else settings.grader.strip()
     if not grader:
         raise ConfigError("grader= is empty: say who grades, grader=ann")
-    chosen = sound_runs(study_path(settings), settings.runs, how.study_words)
+    chosen = sound_runs(study_path(settings), settings.runs, how)
     folder = testset_folder(settings.study.testset)
     return GradingSession(
         settings=settings,

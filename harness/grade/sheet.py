@@ -2,7 +2,6 @@
 
 import csv
 import io
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -19,7 +18,7 @@ from harness.questions import (
     subject_of,
 )
 from harness.records import Grade
-from harness.render.notation import plain
+from harness.render.notation import csv_cell, plain, text_of_cell
 from harness.store.run import now
 from harness.text import fold_name
 
@@ -36,9 +35,6 @@ READ: dict[str, int | None] = {
 """Some spreadsheets and data frames turn 1 into a decimal number, in the format of their locale."""
 LONGEST_CELL = 32_000
 """Characters; a spreadsheet takes 32,767, and the hash says which text is meant anyway."""
-ACTIVE = re.compile(r"'*[=+\-@＝＋－＠\t\r\n]")
-"""The beginning of a cell that a spreadsheet would evaluate as a formula. A quote is put in front
-of it, and one more in front of a text that has quotes there already."""
 
 
 def table(answers: Mapping[Subject, GivenAnswer], grades: Iterable[Grade], grader: str) -> str:
@@ -54,7 +50,7 @@ def table(answers: Mapping[Subject, GivenAnswer], grades: Iterable[Grade], grade
     writer.writeheader()
     for about, who in dict.fromkeys([*mine, *latest]):
         cells = row(about, who, latest.get((about, who)), answers.get(about))
-        writer.writerow({name: safe(cell) for name, cell in cells.items()})
+        writer.writerow({name: csv_cell(cell) for name, cell in cells.items()})
     return text.getvalue()
 
 
@@ -91,7 +87,7 @@ def read_table(file: Path, known: Iterable[Grade], grader: str) -> list[Grade]:
     found = []
     for line in read_csv_rows(file):
         line.only(COLUMNS)
-        texts = {name: restored(str(cell)) for name, cell in line.values.items()}
+        texts = {name: text_of_cell(str(cell)) for name, cell in line.values.items()}
         if not texts.get("grade", "").strip():
             continue
         new = grade_from_row(FileRow(dict(texts), line.where), grader)
@@ -135,21 +131,3 @@ def grade_from_row(row: FileRow, grader: str) -> Grade:
         policy=row.text("policy"),
         question_sha256=row.text("question_sha256"),
     )
-
-
-def safe(text: str) -> str:
-    """Return the text as a cell that no spreadsheet evaluates; `restored` returns the text.
-
-    >>> [safe(text) for text in ("=1+1", "'=1", "it's -1")]
-    ["'=1+1", "''=1", "it's -1"]
-    """
-    return f"'{text}" if ACTIVE.match(text) else text
-
-
-def restored(cell: str) -> str:
-    """Return the text of a cell that `safe` has made.
-
-    >>> [restored(safe(text)) for text in ("=1+1", "'=1", "it's -1")]
-    ['=1+1', "'=1", "it's -1"]
-    """
-    return cell[1:] if cell.startswith("'") and ACTIVE.match(cell) else cell

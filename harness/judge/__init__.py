@@ -5,13 +5,12 @@ from harness.judge.checks import (
     CHECKS,
     DECLINES,
     Case,
-    Check,
     CustomCheck,
     checks_for,
     custom_layers,
     read_check,
 )
-from harness.judge.contract import Judge, JudgeAccuracy, OnDone, PlannedCall
+from harness.judge.contract import Judge, JudgeAccuracy, PlannedCall
 from harness.judge.overlap_judge import OverlapJudge
 from harness.judge.prompt import language
 

@@ -20,7 +20,8 @@ import yaml  # type: ignore[import-untyped]
 
 from harness.errors import ConfigError, InputError, UnknownNameError, unknown
 from harness.metrics.evidence import Evidence
-from harness.records import Layer, Status
+from harness.records import CLAIMS_OF, Layer
+from harness.text import single_spaced
 
 INPUTS = ("question", "response", "reference", "passages", "passage")
 """What a custom check may show the judge; `passage` asks about each passage by itself."""
@@ -100,11 +101,6 @@ class Check:
         return (case.response if self.of == "response" else case.reference,)
 
 
-def _entailment(claims: str, of: str) -> Check:
-    name = f"{claims}_in_{of}"
-    return Check(name, CheckKind.ENTAILMENT, of, f"claims_{claims}", (name,))
-
-
 CHECKS: dict[str, Check] = {
     check.name: check
     for check in (
@@ -117,22 +113,13 @@ CHECKS: dict[str, Check] = {
             "response",
             gives=("question_similarity", "noncommittal"),
         ),
-        _entailment("response", "context"),
-        _entailment("reference", "context"),
-        _entailment("response", "passages"),
-        _entailment("reference", "passages"),
-        _entailment("response", "reference"),
-        _entailment("reference", "response"),
+        *(
+            Check(name, CheckKind.ENTAILMENT, name.rpartition("_")[2], claims, (name,))
+            for name, claims in CLAIMS_OF.items()
+        ),
     )
 }
 """In the order in which they are asked: checks that rest on claims come last."""
-
-NOTHING: dict[str, Status] = {
-    "claims_response": Status.NO_CLAIMS,
-    "claims_reference": Status.NO_REFERENCE_CLAIMS,
-    "reverse_question": Status.NO_REVERSE_QUESTIONS,
-}
-"""Why a check has nothing to label; the others lack passages."""
 
 
 def checks_named(names: Iterable[str], custom: Iterable[CustomCheck] = ()) -> tuple[Check, ...]:
@@ -205,7 +192,7 @@ def read_check(path: Path, language: str = "en") -> CustomCheck:
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; give the path of a check's YAML file") from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InputError(f"{path}: {' '.join(str(error).split())}") from error
+        raise InputError(f"{path}: {single_spaced(str(error))}") from error
     wanted = [field.name for field in fields(CustomCheck) if field.name != "name"]
     if not isinstance(content, dict) or set(content) != set(wanted):
         keys = ", ".join(map(str, content)) if isinstance(content, dict) else "no key: value"

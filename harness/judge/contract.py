@@ -7,8 +7,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, product
 
-from harness.judge.checks import NOTHING, Case, Check, CheckKind, CustomCheck, checks_named
+from harness.judge.checks import Case, Check, CheckKind, CustomCheck, checks_named
 from harness.llm import Calls
+from harness.metrics.evidence import NOTHING
 from harness.records import Status, Verdict
 
 OnDone = Callable[[int, int], None]

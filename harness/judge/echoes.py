@@ -1,7 +1,7 @@
-"""What of a judge's reply is no answer: parts of the prompt, and claims that are none.
+"""Replies of a judge that are not answers: repetitions of the prompt, and empty claims.
 
-A worked example is told from an answer that equals it by its subject: what it says about bridges
-and ferries is an answer only where the judge was asked about them.
+An answer may be identical to a worked example; their subject distinguishes them: what an example
+says about bridges and ferries is an answer only where the judge was asked about these.
 """
 
 import re
@@ -17,7 +17,7 @@ from harness.text import HAN, HIRAGANA, KANA, claim_key, fold, letters
 
 
 def repeats_prompt(value: object, job: Job, prompt: JudgePrompt) -> bool:
-    """Return whether a JSON value stands in the prompt, and is not the answer besides."""
+    """Return whether a JSON value is part of the prompt and is not also the right answer."""
     return value in (*prompt.forms, inputs(job)) or any(
         value == given or (value == reply and _is_foreign(_texts(reply), given, job))
         for given, reply in prompt.examples
@@ -25,7 +25,7 @@ def repeats_prompt(value: object, job: Job, prompt: JudgePrompt) -> bool:
 
 
 def repeats_example(sentences: Iterable[str], job: Job, prompt: JudgePrompt) -> bool:
-    """Return whether a reason or question is word for word one of an example."""
+    """Return whether a reason or question is copied word for word from an example."""
     said = {letters(sentence): sentence for sentence in sentences}
     return any(
         (key := letters(row.get(name, ""))) in said and _is_foreign(said[key], given, job)
@@ -145,7 +145,7 @@ def _echo(claim: str, question: str, text: str, example: str) -> bool:
 
 
 def _is_asked(piece: str, asked: str) -> bool:
-    """Return whether a piece of a claim, or another form of its word, stands in a text."""
+    """Return whether a piece of a claim, or another form of its word, is in a text."""
     if piece[0].isdecimal():
         return piece in pieces(asked)
     if piece[0].isascii():

@@ -147,8 +147,8 @@ def protocol(chat: OpenAIChat, calls: Calls) -> Diagnosis:
     if not any(field.endswith(USED) for field in found):
         return Diagnosis(name, Level.FIT, result)
     advice = (
-        "without usage no tokens are counted, so budget.tokens and budget.money have no effect and "
-        "a truncated prompt is not noticed; without finish_reason a truncated reply looks complete"
+        "without usage no tokens are counted, so budget.tokens and budget.usd cannot be kept and a "
+        "truncated prompt is not noticed; without finish_reason a truncated reply looks complete"
     )
     return Diagnosis(name, Level.DOUBTFUL, result, advice)
 

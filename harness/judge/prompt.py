@@ -1,6 +1,5 @@
 """The prompts of `prompts/<language>/` as messages; a folder of prompts is all a language needs."""
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -15,7 +14,7 @@ from harness.errors import ConfigError, unknown
 from harness.judge.checks import CheckKind
 from harness.judge.contract import Job
 from harness.llm import Message
-from harness.text import fold_name
+from harness.text import fold_name, sha256
 
 FOLDER = Path(__file__).parent / "prompts"
 
@@ -89,7 +88,7 @@ def prompt(language: str, name: str) -> JudgePrompt:
     return JudgePrompt(
         instructions=content["instructions"].strip(),
         examples=examples,
-        sha256=hashlib.sha256(raw).hexdigest(),
+        sha256=sha256(raw),
         turns=tuple(
             Message(role, fenced(part))
             for example in examples

@@ -19,8 +19,8 @@ What is accepted as what was asked for, and nothing else:
   that meaning and another one has the opposite;
 - keys that were not asked for: kept, or left out under `additionalProperties: false`.
 
-No answer is what the prompt itself contains, what the model thought, and what it gives as an
-example. Where a reply corrects itself, the corrected whole is the answer; a correction of a part,
+What the prompt itself contains, what the model thought and what it gives as an example are not
+answers. Where a reply corrects itself, the corrected whole is the answer; a correction of a part,
 or in prose, makes it unreadable.
 """
 
@@ -35,7 +35,7 @@ from typing import Any
 from harness.judge.json_repair import JsonRepairer
 from harness.llm.thinking import split_thinking
 from harness.records import Status
-from harness.text import fold
+from harness.text import fold, shortened
 
 Schema = Mapping[str, Any]
 
@@ -74,8 +74,7 @@ def show(value: object) -> str:
     '{"verdict": "maybe"}'
     """
     written = json.dumps(value, ensure_ascii=False)
-    shortened = written if len(written) <= 80 else written[:79] + "…"
-    return shortened.encode("utf-8", "replace").decode("utf-8")
+    return shortened(written, 80, "…").encode("utf-8", "replace").decode("utf-8")
 
 
 def fit(value: object, schema: Schema, at: str = "") -> Any:
@@ -333,7 +332,7 @@ def read_reply(
         schema: JSON Schema, as far as this module supports it.
         ids: The `id`s asked about. The list whose items have an `id` in the schema must have
             exactly these, and is returned in this order.
-        printed: Whether a value stands in the prompt: given back, it is no answer.
+        printed: Whether a value is part of the prompt: repeating it is no answer.
 
     Raises:
         UnreadableReply: Nothing fits, values that differ fit, or something is missing.

@@ -1,7 +1,7 @@
 """The only access to models: chat and embeddings in, completions and vectors out."""
 
 from harness.llm.call_store import Budget, Calls, Price, Usual, Vector
-from harness.llm.chat import Chat, Generator, OnDone, Outcome, RemoteChat
+from harness.llm.chat import Chat, Generator, Outcome, RemoteChat
 from harness.llm.embedders import E5, Embedder, OpenAIEmbedder, Role, embeddable, vector_key
 from harness.llm.llamacpp_chat import LlamaCppChat
 from harness.llm.messages import Completion, Message, Request, call_key, estimate_tokens

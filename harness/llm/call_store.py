@@ -6,7 +6,6 @@ a run stops cleanly and can be resumed.
 """
 
 import asyncio
-import hashlib
 import json
 import logging
 import shlex
@@ -25,6 +24,7 @@ from numpy.typing import NDArray
 
 from harness.errors import BudgetError, ConfigError, HarnessError, NotRecordedError
 from harness.llm.messages import cached_completion, canonical
+from harness.text import sha256
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -399,9 +399,9 @@ class Calls:
 
 
 def row_sum(key: str, content: Any) -> str:
-    """Return the SHA-256 of a row, of the first 128 bits in hex."""
+    """Return the first 128 bits of the SHA-256 of a row, in hex."""
     data = content if isinstance(content, bytes) else str(content).encode("utf-8", "replace")
-    return hashlib.sha256(key.encode("utf-8", "replace") + data).hexdigest()[:32]
+    return sha256(key.encode("utf-8", "replace") + data)[:32]
 
 
 def payload_of(key: str, text: Any, unproven: bool) -> dict[str, object]:

@@ -20,6 +20,7 @@ from harness.llm.endpoint import endpoint
 from harness.llm.messages import call_key, estimate_tokens, fewest_tokens, token_count
 from harness.llm.remote import PLACE, Remote
 from harness.records import Floats
+from harness.text import replace_surrogates
 
 log = logging.getLogger(__name__)
 
@@ -138,7 +139,7 @@ def embeddable(text: str) -> str:
     >>> embeddable("a\\x00b\\ud83d")
     'a b�'
     """
-    return text.replace("\x00", " ").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return replace_surrogates(text.replace("\x00", " "))
 
 
 @dataclass

@@ -18,11 +18,11 @@ from harness.llm.failures import (
     EndpointFailure,
     RefusedError,
     ReplyError,
-    one_line,
     read_failure,
     remedy,
 )
 from harness.llm.remote import Address
+from harness.text import single_spaced
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -301,8 +301,8 @@ async def _parsed(reply: Awaitable[object], read: Callable[[Any], T]) -> T:
         # The client gives the text where the content type is not JSON, which some servers forget.
         found = json.loads(found) if isinstance(found, str) else found
     except (ValueError, RecursionError) as error:
-        raise ReplyError(f"invalid JSON ({one_line(str(error), 120)})") from error
+        raise ReplyError(f"invalid JSON ({single_spaced(str(error), 120)})") from error
     try:
         return read(found)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise ReplyError(one_line(str(found), 120)) from error
+        raise ReplyError(single_spaced(str(found), 120)) from error

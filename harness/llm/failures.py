@@ -12,12 +12,16 @@ from urllib.parse import urljoin, urlsplit
 
 from harness.errors import EndpointError
 from harness.llm.remote import Address, without_path
+from harness.text import single_spaced
 
 if TYPE_CHECKING:
     from openai import APIStatusError
 
 LONGEST_WAIT = 120.0
 """Seconds. A `Retry-After` beyond this is a quota that is used up, not a pause."""
+
+LONGEST = 300
+"""Characters that are quoted of a server's words."""
 
 _OVERFLOW = re.compile(
     r"context.?(length|window|size)|maximum context|too many tokens|(prompt|input).{0,20} too long"
@@ -146,25 +150,19 @@ def remedy(failure: EndpointFailure, address: Address) -> str:
     return known.get(failure.status, "run the same command to resume: answers are cached")
 
 
-def one_line(text: str, longest: int = 300) -> str:
-    """Return the text without line breaks, at most `longest` characters of it."""
-    line = " ".join(text[: 100 * longest].split())
-    return line if len(line) <= longest else line[: longest - 1] + "…"
-
-
 def _refusal(error: "APIStatusError") -> EndpointFailure:
     status, headers, text = error.status_code, error.response.headers, error.response.text
     if 300 <= status < 400:
         target, moved = "another address", " to the address that answers"
         with suppress(LookupError, ValueError):
             target = urljoin(str(error.request.url), re.split(r"[?#]", headers["location"])[0])
-            target = one_line(_without_password(target))
+            target = single_spaced(_without_password(target), LONGEST)
         if (base_url := without_path(target)) != target:
             moved = f"={base_url}"
         reason = f"HTTP {status}: redirect to {target}"
         remedy = f"redirects are not followed; set base_url{moved}"
         return EndpointFailure(reason, status, retry=False, remedy=remedy, everywhere=True)
-    reason = f"HTTP {status}: {one_line(_message(error.body or text))}"
+    reason = f"HTTP {status}: {single_spaced(_message(error.body or text), LONGEST)}"
     wait = _retry_after(headers)
     exhausted = "insufficient_quota" in text or (wait or 0.0) > LONGEST_WAIT
     too_long = status != 429 and _OVERFLOW.search(reason) is not None
@@ -202,13 +200,15 @@ def _broken_connection(error: Exception) -> EndpointFailure:
     causes = list(_causes(error))
     for cause in causes:
         if isinstance(cause, ssl.SSLCertVerificationError):
-            reason = f"its certificate cannot be verified: {one_line(str(cause))}"
+            reason = f"its certificate cannot be verified: {single_spaced(str(cause), LONGEST)}"
             remedy = "set SSL_CERT_FILE to the file of your own authority, or correct base_url"
             return EndpointFailure(reason, retry=False, remedy=remedy, everywhere=True)
         if isinstance(cause, httpx2.ProxyError):
             found = re.match(r"\d{3}\b", str(cause))
             status = int(found[0]) if found else None
-            refusal = f"HTTP {status}" if found else one_line(_without_password(str(cause)))
+            refusal = (
+                f"HTTP {status}" if found else single_spaced(_without_password(str(cause)), LONGEST)
+            )
             retry = status is not None and status >= 500
             reason = f"the proxy refuses: {refusal}"
             return EndpointFailure(reason, status, retry, remedy=PROXY, everywhere=True)
@@ -218,7 +218,7 @@ def _broken_connection(error: Exception) -> EndpointFailure:
             return EndpointFailure("connection refused", unreachable=True)
     cause = causes[1] if len(causes) > 1 else error
     reason = _without_password(str(cause)) or type(cause).__name__
-    return EndpointFailure(f"the connection failed: {one_line(reason)}")
+    return EndpointFailure(f"the connection failed: {single_spaced(reason, LONGEST)}")
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

@@ -5,7 +5,6 @@ server is detected by the number of tokens that it reports.
 """
 
 import base64
-import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 
 from harness.errors import ContextOverflowError
+from harness.text import sha256
 
 IMAGE_TOKENS = 256
 """Allowed for an image. Models differ (85 to 1,600); this only has to catch hopeless cases."""
@@ -133,7 +133,7 @@ def call_key(content: Mapping[str, object]) -> str:
     >>> call_key({"a": 1, "b": "x"}) == call_key({"b": "x", "a": 1})
     True
     """
-    return hashlib.sha256(canonical(content).encode("ascii")).hexdigest()
+    return sha256(canonical(content).encode("ascii"))
 
 
 def canonical(content: object) -> str:
@@ -154,7 +154,7 @@ def request_key(identity: dict[str, object], request: Request) -> str:
         {
             "role": message.role,
             "content": message.content,
-            "images": [hashlib.sha256(image).hexdigest() for image in message.images],
+            "images": [sha256(image) for image in message.images],
         }
         for message in request.messages
     ]

@@ -7,7 +7,6 @@ embedder, under the keys that the calls have in the call store.
 import base64
 import binascii
 import gzip
-import hashlib
 import io
 import json
 import zlib
@@ -26,6 +25,7 @@ from harness.llm.chat import Chat, OnDone, Outcome
 from harness.llm.embedders import Embedder, Role, vector_key
 from harness.llm.messages import Request, cached_completion
 from harness.llm.remote import PLACE, WEIGHTS
+from harness.text import sha256
 
 VERSION = 2
 """Of the file format."""
@@ -136,6 +136,13 @@ class RecordedChat(RecordedModel, Chat):
     ) -> list[Outcome]:
         """Return the recorded completions; requests that were not recorded are failures."""
         replies = self.recording.replies
+        unrecorded = (
+            f"{Path(self.file).name} holds no reply of {self.recording.head.model} to this prompt:"
+            " a setting, a document, a question or a package has changed since it was recorded, or"
+            " passages rank differently, which embedder=recorded prevents. Use a live model:"
+            " chat=ollama variant.chat.model=..., chat=openai variant.chat.model=..., or"
+            " chat=llamacpp variant.chat.model_path=<weights>.gguf"
+        )
         outcomes: list[Outcome] = []
         for index, request in enumerate(requests):
             key = self.key(request)
@@ -145,19 +152,10 @@ class RecordedChat(RecordedModel, Chat):
                 calls.recall(1)
                 outcomes.append(cached_completion(key, replies[key]))
             else:
-                outcomes.append(self._unrecorded())
+                outcomes.append(NotRecordedError(unrecorded))
             if on_done is not None:
                 on_done(index, outcomes[-1])
         return outcomes
-
-    def _unrecorded(self) -> NotRecordedError:
-        return NotRecordedError(
-            f"{Path(self.file).name} holds no reply of {self.recording.head.model} to this prompt:"
-            " a setting, a document, a question or a package has changed since it was recorded, or"
-            " passages rank differently, which embedder=recorded prevents. Use a live model:"
-            " chat=ollama variant.chat.model=..., chat=openai variant.chat.model=..., or"
-            " chat=llamacpp variant.chat.model_path=<weights>.gguf"
-        )
 
 
 @dataclass
@@ -275,7 +273,7 @@ def read_recording(path: Path, largest_mb: int | None = None) -> Recording:
             replies[key] = row
     if len(sizes := {vector.size for vector in vectors.values()}) > 1:
         raise _invalid(path, f"its vectors have several sizes: {sorted(sizes)}")
-    return Recording(RecordingHead(**head), replies, vectors, hashlib.sha256(content).hexdigest())
+    return Recording(RecordingHead(**head), replies, vectors, sha256(content))
 
 
 def _invalid(path: Path, fault: str) -> InputError:

@@ -89,8 +89,12 @@ Rows = Mapping[tuple[int, int], Verdict]
 WHOLE = (-1, -1)
 """Item and passage of the single row of a check without any label."""
 
-NOTHING = {Status.NO_CLAIMS, Status.NO_REFERENCE_CLAIMS, Status.NO_REVERSE_QUESTIONS}
-"""Reasons that mean a count of zero, not a failure."""
+NOTHING: dict[str, Status] = {
+    "claims_response": Status.NO_CLAIMS,
+    "claims_reference": Status.NO_REFERENCE_CLAIMS,
+    "reverse_question": Status.NO_REVERSE_QUESTIONS,
+}
+"""Check -> why it may have nothing to label: a count of zero, not a failure."""
 
 MEASURED = ("retrieval_seconds", "generation_seconds", "input_tokens", "output_tokens")
 """Quantities that the system under test may report about itself."""
@@ -146,17 +150,14 @@ def _judged(verdicts: Iterable[Verdict], passages: int) -> dict[str, Labels | Fl
         if place in rows[verdict.check]:
             raise ValueError(f"{verdict.check}: two rows at item {place[0]}, against {place[1]}")
         rows[verdict.check][place] = verdict
-    reverse = rows["reverse_question"]
     sizes = {
-        Status.NO_CLAIMS: _count(rows["claims_response"]),
-        Status.NO_REFERENCE_CLAIMS: _count(rows["claims_reference"]),
-        Status.NO_REVERSE_QUESTIONS: _count(reverse),
+        **{status: _count(rows[check]) for check, status in NOTHING.items()},
         Status.NO_PASSAGES: passages,
     }
     fields: dict[str, Labels | Floats | Status] = {}
     for name, axes in AXES.items():
         column = "similarity" if name == "question_similarity" else "label"
-        check = reverse if Status.NO_REVERSE_QUESTIONS in axes else rows[name]
+        check = rows["reverse_question" if Status.NO_REVERSE_QUESTIONS in axes else name]
         fields[name] = _array(check, column, [sizes[axis] for axis in axes])
     return fields
 
@@ -167,7 +168,7 @@ def _count(rows: Rows) -> int | Status:
         return Status.NOT_ASKED
     if WHOLE in rows:
         reason = Status(rows[WHOLE].error or Status.JUDGE_FAILED)
-        return 0 if reason in NOTHING else reason
+        return 0 if reason in NOTHING.values() else reason
     if rows.keys() != {(item, -1) for item in range(len(rows))}:
         raise ValueError(f"{next(iter(rows.values())).check}: items are not 0 to {len(rows) - 1}")
     return len(rows)

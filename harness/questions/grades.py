@@ -1,6 +1,5 @@
 """People's grades of answers and captions: read, appended durably, and reduced to one per text."""
 
-import hashlib
 import json
 import logging
 import os
@@ -15,7 +14,7 @@ from harness.errors import InputError
 from harness.files import write_whole
 from harness.questions.testset import FileRow, json_row, json_rows
 from harness.records import Grade, Question
-from harness.text import fold_name
+from harness.text import fold_name, sha256
 
 log = logging.getLogger(__name__)
 
@@ -168,12 +167,12 @@ def disputes(grades: Iterable[G]) -> tuple[Subject, ...]:
 def question_sha256(question: Question) -> str:
     """Return the hash of an edition of a question: of its text and its reference."""
     text = json.dumps([question.question, question.reference])
-    return hashlib.sha256(text.encode()).hexdigest()
+    return sha256(text)
 
 
 def response_sha256(response: str) -> str:
     """Return the hash under which grades of this text are kept."""
-    return hashlib.sha256(response.encode("utf-8", "replace")).hexdigest()
+    return sha256(response)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,15 +10,12 @@ from collections.abc import Collection, Iterable, Mapping
 from harness.errors import InputError, unknown
 from harness.questions.testset import TestSet
 from harness.records import EvidencePlace
-from harness.text import compact, covers, document_name, holds_number, shortened
+from harness.text import compact, covers, document_name, holds_number, single_spaced
 
 log = logging.getLogger(__name__)
 
 LONGEST = 40
 """Characters of a quote that an error shows."""
-
-MARK = "…"
-"""At the end of a quote that is cut."""
 
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
@@ -72,7 +69,7 @@ def check_places(testset: TestSet, pages: Pages, figures: Collection[str] | None
             if wrong := fault(place, name, read[name], figures):
                 faults.append(f"evidence of '{question.id}': {wrong}")
             elif not is_verbatim(quote := place.quote or "", read[name][place.page]):
-                loose.append(f"'{question.id}' \"{shortened(quote, LONGEST, MARK)}\"")
+                loose.append(f"'{question.id}' \"{single_spaced(quote, LONGEST)}\"")
     if faults:
         more = f" (and {len(faults) - 1} more)" if faults[1:] else ""
         raise InputError(f"{testset.path}: {faults[0]}{more}")
@@ -107,7 +104,7 @@ def fault(
     if not covers(page, quote):
         others = [str(n) for n, text in pages.items() if covers(text, quote)]
         instead = f"; page {', '.join(others)} has it" if others else ""
-        return f'{lacks} "{shortened(quote, LONGEST, MARK)}"{instead}'
+        return f'{lacks} "{single_spaced(quote, LONGEST)}"{instead}'
     numbers = [] if is_verbatim(quote, page) else NUMBER.findall(quote)
     absent = (number for number in numbers if not holds_number(page, number))
     return next((f"{lacks} {number}, which is in the quote" for number in absent), "")

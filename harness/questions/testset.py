@@ -4,7 +4,6 @@ An error of a row names its file and line.
 """
 
 import csv
-import hashlib
 import io
 import json
 import logging
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from harness.errors import InputError, check_size, pick, unknown
 from harness.records import EvidencePlace, Question
+from harness.text import sha256
 
 log = logging.getLogger(__name__)
 
@@ -93,7 +93,7 @@ def fingerprint(questions: Iterable[Question]) -> str:
     ordered = sorted(questions, key=lambda question: question.id)
     rows = [{key: row[key] for key in SHAPING} for row in map(asdict, ordered)]
     text = json.dumps(rows, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    return sha256(text)
 
 
 def question_line(question: Question) -> str:

@@ -21,13 +21,10 @@ from harness.analysis.results import (
     Suspect,
 )
 from harness.records import Status
-from harness.render.notation import plain
+from harness.render.notation import csv_cell, plain
 from harness.render.sections.finding_sentences import sentence
 from harness.render.sections.right_wrong import answers_of
 from harness.render.vocabulary import words
-
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""How a text begins that a spreadsheet would work out instead of showing."""
 
 EVERYTHING = 1_000_000
 """Names of a list that are written out in a table: all of them."""
@@ -81,8 +78,7 @@ def value_of(value: object) -> object:
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, str | Enum):
-        text = plain(value if isinstance(value, str) else str(value.value))
-        return f"'{text}" if text.startswith(FORMULA) else text
+        return csv_cell(plain(value if isinstance(value, str) else str(value.value)))
     return json.dumps(value, ensure_ascii=False)
 
 

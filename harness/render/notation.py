@@ -140,6 +140,29 @@ def plain(text: str) -> str:
     return ACTIVE.sub("\ufffd", text)
 
 
+_FORMULA = re.compile(r"'*[=+\-@＝＋－＠\t\r\n]")
+
+
+def csv_cell(text: str) -> str:
+    """Return the text with a quote in front where a spreadsheet would evaluate it as a formula.
+
+    One that has quotes there already gets one more, so that `text_of_cell` returns the text.
+
+    >>> [csv_cell(text) for text in ("=1+1", "'=1", "＝1", "it's -1")]
+    ["'=1+1", "''=1", "'＝1", "it's -1"]
+    """
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def text_of_cell(cell: str) -> str:
+    """Return the text of a cell that `csv_cell` has made.
+
+    >>> [text_of_cell(csv_cell(text)) for text in ("=1+1", "'=1", "it's -1")]
+    ['=1+1', "'=1", "it's -1"]
+    """
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
 def one_line(text: str) -> str:
     """Return plain text whose line ends and tabs are single spaces.
 

@@ -19,7 +19,7 @@ from harness.analysis.findings import value_text
 from harness.errors import in_language, pick
 from harness.render.blocks import Block, Column, Section
 from harness.render.notation import STYLES, Number
-from harness.text import shortened
+from harness.text import shortened, single_spaced
 
 FOLDER = files("harness.render").joinpath("words")
 
@@ -155,7 +155,7 @@ class Words:
 
     def value(self, value: object) -> str:
         """Return a factor's value, cut where it is long."""
-        return shortened(" ".join(value_text(value).split()), LONGEST)
+        return shortened(single_spaced(value_text(value)), LONGEST)
 
 
 @cache

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.files import write_whole
+from harness.metrics.evidence import MEASURED
 from harness.store import Run
 from harness.studies.loaded_study import LoadedStudy
 from harness.systems import Provenance
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from harness.render.html import RunRecord, ShownFigure
 
 log = logging.getLogger(__name__)
-
-SPENT = ("retrieval_seconds", "generation_seconds", "input_tokens", "output_tokens")
 
 LONGEST_SIDE = 640
 """Pixels of a picture on the page; the run folder keeps the original."""
@@ -119,7 +118,7 @@ def run_record(run: Run, judge: str) -> "RunRecord":
             "failed": counts.get("failed"),
             **{name: calls.get(name) for name in ("asked", "sent", "remembered")},
             "verdict_calls": len({v.call for v in run.verdicts(judge) if v.call}),
-            **{name: spent.get(name) for name in SPENT},
+            **{name: spent.get(name) for name in MEASURED},
         },
         command=shlex.join(["python", "-m", "harness.collect", *facts.get("overrides", ())]),
     )

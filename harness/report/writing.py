@@ -39,9 +39,9 @@ def write_latex(
     return file
 
 
-Export = Callable[[Path, "Analysis", "StudyFacts", Sequence[Run], str], Path]
-
-FORMATS: dict[str, Export] = {"latex": write_latex}
+FORMATS: dict[str, Callable[[Path, "Analysis", "StudyFacts", Sequence[Run], str], Path]] = {
+    "latex": write_latex
+}
 """Name of a format -> the function that writes it into the report's folder and returns its file.
 
 It is given the folder, the analysis, what is known of the study, the runs and the language. The

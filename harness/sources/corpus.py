@@ -17,7 +17,7 @@ from pathlib import Path
 from harness.errors import InputError, check_size
 from harness.sources.documents import Document, Figure, Page, RawPage
 from harness.sources.loaders import LOADERS, read_markdown, read_other, read_text
-from harness.text import WITHOUT_BLANKS, document_name, fold_name
+from harness.text import WITHOUT_BLANKS, document_name, fold_name, sha256
 
 MARKDOWN = (".md", ".markdown")
 PLAIN = {
@@ -192,7 +192,7 @@ def _document(file: Path, with_figures: bool) -> Document:
     for page in pages:
         counts.update(page.counts)
     counts["equal_figures_removed"] = sum(len(page.figures) for page in pages) - len(seen)
-    return Document(name, hashlib.sha256(data).hexdigest(), clean_pages, dict(counts))
+    return Document(name, sha256(data), clean_pages, dict(counts))
 
 
 def _figures(document: str, number: int, page: RawPage, seen: set[str]) -> Iterator[Figure]:

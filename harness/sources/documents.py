@@ -4,7 +4,6 @@ Text and figures are raw as read, then cleaned and numbered. A picture is what c
 on white, upright, limited in size, as PNG.
 """
 
-import hashlib
 import io
 import struct
 import warnings
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.errors import InputError
+from harness.text import sha256
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -169,7 +169,7 @@ def encode(image: "Image") -> RawFigure | None:
     size = f"{rgb.width}x{rgb.height}:".encode("ascii")
     buffer = io.BytesIO()
     rgb.save(buffer, format="PNG")
-    digest = hashlib.sha256(size + rgb.tobytes()).hexdigest()
+    digest = sha256(size + rgb.tobytes())
     return RawFigure(buffer.getvalue(), digest, content=digest)
 
 

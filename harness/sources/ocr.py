@@ -3,7 +3,6 @@
 The words read are sorted as those of a chart, and put in a sentence in the language of the study.
 """
 
-import hashlib
 import importlib.metadata
 import importlib.util
 import threading
@@ -18,6 +17,7 @@ from harness.llm import Calls
 from harness.sources.captions import Caption, Captioner
 from harness.sources.chart import Axis, Chart, Word, read_chart
 from harness.sources.documents import Box, Figure
+from harness.text import sha256
 
 LAYOUT = 1
 """Incremented when the same words would give another caption: older captions are then unused."""
@@ -155,7 +155,7 @@ def _folder() -> Path:
 def _models(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of each model file in the package rapidocr."""
     files = sorted((folder / "models").glob("*.onnx"))
-    return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+    return {file.name: sha256(file.read_bytes()) for file in files}
 
 
 @cache

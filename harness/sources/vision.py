@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, fields
 
 from harness.errors import ConfigError, EndpointError, in_language
 from harness.llm import Calls, Chat, Message, OpenAIChat, Outcome, Request
+from harness.llm.remote import PLACE
 from harness.sources.captions import Caption, Captioner
 from harness.sources.documents import Figure
 
-PLACE: dict[str, bool] = {"factor": False}
 PROMPTS = {
     "en": (
         "Describe this figure from a report so that a reader who cannot see it can answer "

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from harness.errors import RunError
 from harness.records import Passage, Response, Score, Verdict
+from harness.text import replace_surrogates
 
 log = logging.getLogger(__name__)
 
@@ -190,12 +191,3 @@ def response_from(row: Mapping[str, Any]) -> Response:
     """Return the response of a row of `responses.parquet`."""
     kept = {key: value for key, value in row.items() if key not in DERIVED}
     return Response(**{**kept, "passages": tuple(Passage(**p) for p in row["passages"])})
-
-
-def replace_surrogates(text: str) -> str:
-    r"""Return a text with U+FFFD in the place of each lone surrogate.
-
-    >>> replace_surrogates("ok\ud83d"), replace_surrogates("\ud83d\ude00")
-    ('ok�', '😀')
-    """
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -5,7 +5,6 @@ all of it or nothing. `SHA256SUMS` holds the hash of each file, and a file that 
 never read.
 """
 
-import hashlib
 import json
 import os
 import platform
@@ -38,6 +37,7 @@ from harness.store.parquet import (
     response_row,
     rows_table,
 )
+from harness.text import sha256, single_spaced
 
 SUMS = "SHA256SUMS"
 """Hashes of a run's files, as `sha256sum -c` reads them. A file that it does not list is no part
@@ -311,8 +311,8 @@ class Run:
         remedy = "evaluate the run again with again=true"
         if not of_evaluation:
             remedy = f"collect the run again: {self._command()} again=true"
-        fault = " ".join(fault.split())
-        return DamagedRunError(f"{self.path / name} {fault}; {remedy}", of_evaluation)
+        line = f"{self.path / name} {single_spaced(fault)}; {remedy}"
+        return DamagedRunError(line, of_evaluation)
 
     def _command(self) -> str:
         """Return the command that collected the run, from a file that is as it was written."""
@@ -348,11 +348,6 @@ class Run:
         shutil.copytree(self.path, beside(copy), dirs_exist_ok=True)
         beside(copy).rename(copy)
         return Run(copy)
-
-
-def sha256(content: bytes) -> str:
-    """Return the SHA-256 of a file's content."""
-    return hashlib.sha256(content).hexdigest()
 
 
 def content_of(path: Path) -> bytes | None:

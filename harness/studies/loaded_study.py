@@ -1,6 +1,5 @@
 """A study loaded from its folder, joined into tables as each judge sees them, and analysed."""
 
-import hashlib
 import json
 import logging
 from collections import defaultdict
@@ -20,7 +19,7 @@ from harness.store import Run
 from harness.studies.graders import human_grades
 from harness.studies.sound_runs import SoundRuns, sound_runs
 from harness.systems import Provenance
-from harness.text import natural
+from harness.text import natural, sha256
 
 if TYPE_CHECKING:
     from harness.analysis import Analysis, MetricFacts, Options, Primary, RunFacts, StudyTable
@@ -67,7 +66,7 @@ def load_study(settings: Report, how: Composition) -> LoadedStudy:
     from harness.analysis import analyse, judged_by_several
 
     judge = settings.judge.label
-    chosen = sound_runs(study_path(settings), settings.runs, how.study_words)
+    chosen = sound_runs(study_path(settings), settings.runs, how)
     runs = comparable(chosen.runs)
     for run in runs:
         check_evaluated(run, judge, how)
@@ -196,7 +195,7 @@ def check_evaluated(run: Run, judge: str, how: Composition) -> None:
         others = f"; or choose another with judge=...: this run has {', '.join(judges)}"
         raise RunError(
             f"{run.name} has no scores of the judge '{judge}'; compute them: "
-            f"python -m harness.evaluate {how.study_words} 'runs=[{run.name}]'"
+            + how.command("evaluate", f"'runs=[{run.name}]'")
             + (others if judges else "")
         )
 
@@ -300,6 +299,7 @@ def run_facts(
         for r in responses
         if r.response and declines.get((r.question_id, r.repeat), is_refusal(r.response))
     ]
+    of = (facts.get("testset") or {}).get("questions") if facts["partial"] else None
     return RunFacts(
         name=run.name,
         variant=facts["variant"],
@@ -313,7 +313,7 @@ def run_facts(
         refused=frozenset(refused),
         refusals_judged=len(declines),
         partial=facts["partial"],
-        part=part_of(run) if facts["partial"] else None,
+        part=None if of is None else (len({row.question_id for row in run.responses()}), of),
         notes=made_with.notes,
         overrides=tuple(word for word in facts["overrides"] if is_repeated(word)),
         scored_by={
@@ -325,19 +325,13 @@ def run_facts(
     )
 
 
-def part_of(run: Run) -> tuple[int, int] | None:
-    """Return the number of questions asked, and of how many; None where the latter is unknown."""
-    of = (run.facts().get("testset") or {}).get("questions")
-    return None if of is None else (len({row.question_id for row in run.responses()}), of)
-
-
 def labels_sha256(identity: Mapping[str, Any], metric: str) -> str:
     """Return a hash of what shaped a metric's labels: the judge, and for a custom check its text.
 
     Other custom checks have no part in it.
     """
     shaping = {**identity, "own": identity.get("own", {}).get(metric)}
-    return hashlib.sha256(json.dumps(shaping, sort_keys=True).encode()).hexdigest()
+    return sha256(json.dumps(shaping, sort_keys=True))
 
 
 def model_name(identity: Mapping[str, Any] | None, label: str) -> str | None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.config.composition import Composition
 from harness.errors import DamagedRunError, RunError
 from harness.store import Run, chosen_runs
 
@@ -29,7 +30,7 @@ class SoundRuns:
 
 
 def sound_runs(
-    folder: Path, names: Sequence[str], study_words: str, again: bool = False
+    folder: Path, names: Sequence[str], how: Composition, again: bool = False
 ) -> SoundRuns:
     """Return the finished runs of these names, or all, without those that cannot be read.
 
@@ -39,7 +40,7 @@ def sound_runs(
     Args:
         folder: The study's folder.
         names: Names of runs; all of the study without any.
-        study_words: The words that name the study in a command.
+        how: What the settings were composed of, for the command.
         again: Whether labels and scores that cannot be read are removed, to be made again.
     """
     chosen, runs, lines = chosen_runs(folder, names), [], []
@@ -53,7 +54,7 @@ def sound_runs(
         if error is None:
             runs.append(run)
         elif of_evaluation:
-            command = f"python -m harness.evaluate {study_words} 'runs=[{run.name}]' again=true"
+            command = how.command("evaluate", f"'runs=[{run.name}]'", "again=true")
             lines.append(f"{error}: {command}")
         else:
             lines.append(str(error))

@@ -1,6 +1,5 @@
 """A vector index: a persistent Chroma collection, named by a hash of everything that shapes it."""
 
-import hashlib
 import json
 import shlex
 from collections.abc import Iterator, Sequence
@@ -16,6 +15,7 @@ from harness.files import write_whole
 from harness.llm import Calls, Embedder, Role, Vector
 from harness.records import Floats, Passage
 from harness.systems.system import Bench
+from harness.text import sha256, single_spaced
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -146,7 +146,7 @@ def readable(folder: Path) -> Iterator[None]:
     except ChromaError as error:
         SharedSystemClient.clear_system_cache()
         raise RunError(
-            f"{folder} cannot be read ({' '.join(str(error).split())}); delete it and run the same "
+            f"{folder} cannot be read ({single_spaced(str(error))}); delete it and run the same "
             f"command again, the vectors are cached: rm -r {shlex.quote(str(folder))}"
         ) from None
 
@@ -159,7 +159,7 @@ def fingerprint(passages: Sequence[Passage], embedder: Embedder) -> str:
         "search": [SPACE, EXACT_UP_TO, APPROXIMATE, DIGITS],
     }
     text = json.dumps(shaped, ensure_ascii=False, sort_keys=True)
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+    return sha256(text)
 
 
 def add_passages(store: "Chroma", passages: Sequence[Passage], batch: int) -> None:
@@ -190,7 +190,7 @@ def stored_vectors(store: "Chroma", passages: Sequence[Passage], proof: Path) ->
             f"{len(wrong)} differ; delete .cache/chroma under root= and collect again"
         )
     vectors = np.array([rows[p.id][1] for p in passages], "<f4")
-    digest = hashlib.sha256(vectors.tobytes()).hexdigest()
+    digest = sha256(vectors.tobytes())
     if not proof.exists():
         write_whole(proof, digest.encode())
     elif proof.read_bytes() != digest.encode():

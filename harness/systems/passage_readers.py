@@ -4,7 +4,6 @@ A chat model reads them in a prompt: plain text with two slots, one template for
 """
 
 import difflib
-import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -12,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from harness.errors import ConfigError
 from harness.llm import Calls, Chat, Embedder, Generator, Message, RecordedChat, Request
 from harness.records import Answer, Passage, Query
+from harness.text import sha256
 
 SLOTS = ("passages", "question")
 
@@ -82,9 +82,10 @@ class PromptTemplate:
         texts = {"en": self.en, "ja": self.ja, "zh_hant": self.zh_hant, "zh_hans": self.zh_hans}
         texts = {name: text for name, text in {**texts, **self.others}.items() if text}
         if self.language not in texts:
+            known = ", ".join(texts) or "none"
             raise ConfigError(
-                f"this prompt has no text in '{self.language}', only in {', '.join(texts) or 'none'}; "
-                "add it to its file in conf/prompt/, or change study.language"
+                f"this prompt has no text in '{self.language}', only in {known}; add it to its "
+                "file in conf/prompt/, or change study.language"
             )
         check_slots(texts[self.language], f"the prompt in '{self.language}'")
         return texts[self.language]
@@ -92,7 +93,7 @@ class PromptTemplate:
     @property
     def sha256(self) -> str:
         """Hash of the text that is used."""
-        return hashlib.sha256(self.template.encode()).hexdigest()
+        return sha256(self.template)
 
     def factors(self) -> dict[str, object]:
         """Return the text in use; the other languages cannot change an answer."""

@@ -8,8 +8,9 @@ import pytest
 
 from harness.errors import InputError
 from harness.grade.session import answers_of
-from harness.grade.sheet import COLUMNS, read_table, restored, safe, table
+from harness.grade.sheet import COLUMNS, read_table, table
 from harness.records import Grade, Question
+from harness.render.notation import csv_cell, text_of_cell
 from tests.grade.small import Small
 from tests.grade.small import small as written
 
@@ -97,7 +98,7 @@ def test_no_cell_is_a_formula(tmp_path: Path, strange: str) -> None:
     for row in csv.reader(io.StringIO(text, newline="")):
         assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r", "＝")) for cell in row)
         assert "\x00" not in "".join(row[1:4])
-    assert restored(safe(strange)) == strange
+    assert text_of_cell(csv_cell(strange)) == strange
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.analysis.results import Analysis
-from harness.records import Passage, Response, Verdict
+from harness.records import CLAIMS, CLAIMS_OF, Checks, Passage, Response, Verdict, rows_by_response
 from harness.render.blocks import Cell, Column, Table, Tone
 from harness.render.html.marking import Piece, shared_wording, text_changes
 from harness.render.html.page_details import Details
@@ -30,16 +30,7 @@ OF_CLAIMS = {
 }
 """Whose claims -> the checks of them against one text; those against passages are shown there."""
 
-CLAIM_LISTS = ("claims_response", "claims_reference")
-"""Checks whose rows are the claims themselves, without a label."""
-
-OF_REFERENCE = {"claims_reference", "reference_in_passages", *OF_CLAIMS["reference"]}
-
-BUILT_IN = {
-    *(*CLAIM_LISTS, "passage_useful", "reverse_question"),
-    *AGAINST_EACH,
-    *(check for checks in OF_CLAIMS.values() for check in checks),
-}
+BUILT_IN = {*CLAIMS.values(), *CLAIMS_OF, "passage_useful", "reverse_question"}
 """Checks with a place of their own; all others are custom checks."""
 
 
@@ -51,8 +42,7 @@ class RunAnswer:
     """The run's name, with the repeat where there are several."""
     response: Response
     mark: Cell
-    verdicts: Mapping[str, Sequence[Verdict]]
-    """Check -> its rows."""
+    verdicts: Checks
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,16 +95,14 @@ def answers_by_question(
     """Return question id -> what each run answered, in the order of the runs."""
     found: dict[str, list[RunAnswer]] = defaultdict(list)
     for run in analysis.runs:
-        verdicts: dict[tuple[str, int], dict[str, list[Verdict]]] = defaultdict(dict)
-        for row in details.verdicts.get(run.name, ()):
-            verdicts[row.question_id, row.repeat].setdefault(row.check, []).append(row)
+        verdicts = rows_by_response(details.verdicts.get(run.name, ()))
         responses = details.responses.get(run.name, ())
         several = any(response.repeat for response in responses)
         for response in responses:
             question = response.question_id
             name = f"{run.name} ({response.repeat + 1})" if several else run.name
             sign = signs.get((run.name, question), Cell(""))
-            checks = verdicts[question, response.repeat]
+            checks = verdicts.get((question, response.repeat), {})
             found[question].append(RunAnswer(name, response, sign, checks))
     return found
 
@@ -205,7 +193,7 @@ def labels(
         for check in checks or one.verdicts:
             for row in filter(chosen, one.verdicts.get(check, ())):
                 of_text = found.setdefault(row.text or check, {})
-                if check not in CLAIM_LISTS or row.item < 0:
+                if check not in CLAIMS.values() or row.item < 0:
                     key = (check, label_of(row), row.reason or "")
                     of_text.setdefault(key, []).append(one.name)
     return {
@@ -216,15 +204,15 @@ def labels(
 
 def claims(answers: Sequence[RunAnswer], whose: str) -> dict[str, list[RunLabel]]:
     """Return the claims of the answers, or of the reference, each text once."""
-    return labels(answers, (f"claims_{whose}", *OF_CLAIMS[whose]), lambda row: row.item >= 0)
+    return labels(answers, (CLAIMS[whose], *OF_CLAIMS[whose]), lambda row: row.item >= 0)
 
 
 def failures(answers: Sequence[RunAnswer], whose: str) -> list[RunLabel]:
     """Return the checks that failed as a whole: those of the reference's claims, or the others."""
 
     def failed(row: Verdict) -> bool:
-        about = "reference" if row.check in OF_REFERENCE else "response"
-        return row.item < 0 and bool(row.error) and about == whose
+        of_reference = CLAIMS_OF.get(row.check, row.check) == CLAIMS["reference"]
+        return row.item < 0 and bool(row.error) and of_reference == (whose == "reference")
 
     return [failure for same in labels(answers, (), failed).values() for failure in same]
 

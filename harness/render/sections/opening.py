@@ -63,7 +63,7 @@ def opening(analysis: Analysis, facts: StudyFacts, words: Words, brief: bool = F
     sentences.append(graded(analysis, words))
     if facts.graders and analysis.outcomes.origins.get("grade"):
         sentences.append(words.line("graders", graders=facts.graders))
-    sentences += [judge_line(facts, words), *measured(facts, words, brief)]
+    sentences += measured(facts, words, brief)
     sentences += [*generators(facts, words), *run_notes(analysis, words)]
     blocks.append(Items(tuple(sentences)))
     return Section("study", facts.study, tuple(blocks))
@@ -91,20 +91,15 @@ def graded(analysis: Analysis, words: Words) -> str:
     return words.line("graded", origins=parts)
 
 
-def judge_line(facts: StudyFacts, words: Words) -> str:
-    """Say who judged."""
-    if facts.judge is None:
-        return words.line("judge_none")
-    return words.line("judge" if facts.judge_is_model else "judge_no_model", judge=facts.judge)
-
-
 def measured(facts: StudyFacts, words: Words, brief: bool) -> Iterator[str]:
-    """Say how well the judge agrees with people, in brief in the study's language.
+    """Say who judged, and how well the judge agrees with people, in brief in the study's language.
 
     In full the measurements are listed beside the metrics' trust.
     """
     if facts.judge is None:
+        yield words.line("judge_none")
         return
+    yield words.line("judge" if facts.judge_is_model else "judge_no_model", judge=facts.judge)
     if not facts.agreement:
         yield words.line("agreement_none")
     if not brief:

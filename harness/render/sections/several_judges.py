@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from itertools import groupby
 
-from harness.analysis.judges import ABOUT_CLAIMS
 from harness.analysis.results import Analysis, CheckAgreement, FindingByJudge, Judges, Reading
+from harness.records import CLAIMS_OF
 from harness.render.blocks import Block, Cell, Column, Heading, Paragraph, Section, Table, Tone
 from harness.render.notation import count, interval, mean, percent
 from harness.render.sections.finding_sentences import names_of
@@ -90,7 +90,7 @@ def labels_given(row: CheckAgreement, words: Words) -> Iterator[str]:
 
 def label_key(check: str, label: int) -> str:
     """Return the key of the word for a label of a check."""
-    of_claim = ENTAILMENT if check in ABOUT_CLAIMS else ANSWERED
+    of_claim = ENTAILMENT if check in CLAIMS_OF else ANSWERED
     return (USEFULNESS if check == "passage_useful" else of_claim).get(label, str(label))
 
 

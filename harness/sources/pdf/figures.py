@@ -5,7 +5,6 @@ reader sees it.
 """
 
 import ctypes
-import hashlib
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,6 +26,7 @@ from harness.sources.documents import (
     encode,
 )
 from harness.sources.pdf.text_lines import Span
+from harness.text import sha256
 
 RULE_THICKNESS = 2.5
 """Points: a thinner rectangle is a line."""
@@ -322,7 +322,7 @@ def _image(image: Any, bounds: Box, matrices: list[Any]) -> Mark:
     placed = _transformed(bounds, matrices)
     longer = max(placed.width, placed.height)
     dpi = max(width, height) / longer * 72 if longer > 0 else 0.0
-    content = hashlib.sha256(bytes(image.get_data())).hexdigest()
+    content = sha256(bytes(image.get_data()))
     return Mark(MarkKind.IMAGE, bounds, dpi=dpi, sha256=content)
 
 
