@@ -34,7 +34,7 @@ pytestmark = pytest.mark.slow
 
 SOURCES = {
     "Mean scores": "means",
-    "Which metrics can be believed": "trust",
+    "Which metrics can be trusted": "trust",
     "One variable at a time": "contrasts",
     "Sweeps": "curves",
     "Does one effect depend on another": "interactions",
@@ -154,7 +154,7 @@ def cells_of(
     """
     lines = [(subjects(line), list(values_of(line))) for line in rows.to_dict("records")]
     for row in table.rows:
-        if row[0] == "returned":
+        if row[0] == "passages returned":
             continue
         for title, cell in zip(table.columns, row, strict=True):
             if title in ("run", "runs", "factor", "metric", "effect of", "between", "left"):

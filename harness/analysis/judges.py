@@ -170,9 +170,7 @@ def common_part(tables: Mapping[str, StudyTable]) -> CommonPart:
     if metrics:
         cells = np.stack(scored)
         layers, rows = fullest(cells)
-        questions = names_where(
-            questions, np.logical_and.reduce(cells[np.ix_(layers, rows)], axis=(0, 1))
-        )
+        questions = names_where(questions, np.asarray(cells[np.ix_(layers, rows)].all(axis=(0, 1))))
         metrics, runs = [metrics[at] for at in layers], [runs[at] for at in rows]
     if not questions:
         return CommonPart({}, (), ())

@@ -241,6 +241,17 @@ def test_what_is_judged_in_part_is_left_out(
     assert {one.judges for one in found.findings} == {("A", "B")}
 
 
+def test_judges_without_a_metric_in_common_compare_ranks_only() -> None:
+    """No metric was scored by both: the runs are compared, and both metrics are named."""
+    found = several(
+        ("A", table("A", {"faithfulness": UP})), ("B", table("B", {"precision": UP}))
+    ).judges
+
+    assert found is not None
+    assert (found.runs, found.metrics) == (("P", "Q"), ())
+    assert found.uncommon == ("faithfulness", "precision")
+
+
 def test_na_is_scored() -> None:
     """A refusal that both judges call NA belongs to the common part; a question never given to B
     does not."""

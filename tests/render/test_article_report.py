@@ -21,7 +21,7 @@ SENTENCES = (
     "context recall 0.783 0.819 -0.036 25/14",
     "faithfulness 0.617 0.176 +0.441 30/17",
     "answer relevancy 0.579 0.171 +0.408 31/17",
-    "Not to be believed here: context precision, context recall.",
+    "Not trusted here: context precision, context recall.",
     "p after Holm's correction for all 35 tests of this report, compared with 0.05.",
     "prompt: default -> strict (ctx_k9 -> ctx_k9_strict) same passages for every question: any "
     "change is generation, by construction",

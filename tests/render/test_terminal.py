@@ -228,7 +228,12 @@ def test_agreement_is_told_in_the_study_s_language(
         known = replace(facts, agreement=rows, language=language)
         shown = printed(terminal(article, known, width=200), width=200).splitlines()
         first = next(at for at, line in enumerate(shown) if line.startswith("- Judge:")) + 1
-        return [line.strip() for line in shown[first : shown.index("", first)]]
+        lines = [line.strip() for line in shown[first : shown.index("", first)]]
+        explained = "- In these measurements, entailment is whether"
+        assert sum(line.startswith(explained) for line in lines) == any(
+            line.startswith("- Agreement,") for line in lines
+        )
+        return [line for line in lines if not line.startswith(explained)]
 
     line = (
         "- Agreement, useful (zh; L): 70 % of 9 labels [60 %, 80 %]; "

@@ -135,7 +135,7 @@ def test_a_saturated_index_and_a_caption_that_misreads(written: WrittenStudy) ->
         "say nothing about retrieval, a recall of 1.0 included."
     ) in text.replace("\\", "")
     means = written.table("Mean scores").by_row
-    assert means["returned"]["k9"] == "*6 of 6"
+    assert means["passages returned"]["k9"] == "*6 of 6"
     assert means["context recall"]["k9"].startswith("*1.000")
     assert not means["context recall"]["k4"].startswith("*")
     html = written.file("index.html")

@@ -148,6 +148,7 @@ def corrected(metrics: Sequence[MetricMeans], words: Words) -> Iterator[Block]:
         keys = ("metric", "run", "mean", "corrected", "interval")
         yield Heading(words.get("headings", "corrected"))
         yield text_table(words.columns(keys), rows)
+        yield Paragraph(words.line("corrected_how"), Tone.MUTED)
 
 
 def with_gaps(metrics: Sequence[MetricMeans]) -> list[MetricMeans]:

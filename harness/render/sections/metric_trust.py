@@ -63,6 +63,7 @@ def metric_trust(
         sentences = tuple(words.line("agreement", **row) for row in facts.agreement)
         title = words.line("agreements", labels=len(sentences))
         blocks += [Heading(title, fold=Fold.CLOSED), Items(sentences)]
+        blocks.append(Paragraph(words.line("agreement_checks"), Tone.MUTED))
     if not blocks:
         return None
     return words.section("trust", blocks)

@@ -111,6 +111,8 @@ def measured(facts: StudyFacts, words: Words, brief: bool) -> Iterator[str]:
     shown = own if len(own) == every <= MOST_MEASURED else own[: MOST_MEASURED - 1]
     for row in shown:
         yield words.line("agreement_short", **row)
+    if shown:
+        yield words.line("agreement_checks")
     if more := every - len(shown):
         yield words.line("agreement_more" if shown else "agreement_elsewhere", more=more)
 

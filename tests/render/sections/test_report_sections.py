@@ -309,3 +309,18 @@ def test_suspects_say_why_they_are_looked_at(article: Analysis, printed: Printed
     assert "..." not in "".join(lines)
     told = " ".join(" ".join(line.split()) for line in lines[4:8])
     assert "verbatim in a passage, yet labelled not entailed" in told
+
+
+def test_a_share_worked_out_from_scores_is_explained(article: Analysis) -> None:
+    """Below the table of shares right that scores and grades imply stands how they are made."""
+    first = article.means[0]
+    cell = replace(first.cells[0], corrected=0.7, corrected_low=0.5, corrected_high=0.9)
+    found = replace(article, means=(replace(first, cells=(cell, *first.cells[1:])), *article.means))
+    sections = report_sections(found, StudyFacts("measles"), words("en"))
+    [means] = [section for section in sections if section.key == "means"]
+    titles = [block.text if isinstance(block, Heading) else "" for block in means.blocks]
+    at = titles.index("Share right implied by scores and grades")
+
+    said = means.blocks[at + 2]
+    assert isinstance(said, Paragraph)
+    assert said.text.startswith("Share of right answers over all questions of a run, estimated")
