@@ -28,8 +28,8 @@ def main(settings: "StudyRun", how: "Composition") -> None:
     from harness.evaluate.evaluation import evaluate, read_request
     from harness.evaluate.summary import check_unread, summary
     from harness.judge import language
-    from harness.render import report_language
     from harness.report.writing import report
+    from harness.studies.loaded_study import report_language
     from harness.studies.sound_runs import SoundRuns
 
     if not settings.study.variants:

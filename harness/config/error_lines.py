@@ -94,10 +94,21 @@ def setting_error(error: OmegaConfBaseException) -> str:
 
 
 def unknown_setting(key: str, kind: type) -> str:
-    """Return that a dotted key is not a setting, with the nearest that is."""
+    """Return that a dotted key is not a setting, with the nearest that is, or the choices that
+    have it.
+
+    >>> from harness.judge import OverlapJudge
+    >>> unknown_setting("judge.chat", OverlapJudge).rpartition("; ")[2]
+    'judge=chat has it'
+    """
     inside, _, name = key.rpartition(".")
     of = f"setting of {inside}" if inside else "setting"
-    return unknown(name, (field.name for field in fields(kind)), of)
+    line = unknown(name, (field.name for field in fields(kind)), of)
+    group = inside.rpartition(".")[2]
+    word = group if inside in (group, f"variant.{group}") else f"{group}@{inside}"
+    table = TABLES.get(group, {})
+    having = [choice for choice in table if name in {f.name for f in fields(table[choice])}]
+    return f"{line}; {word}={' or '.join(having)} has it" if having else line
 
 
 def wrong_choice(error: ValidationError) -> str | None:

@@ -48,7 +48,7 @@ LONGEST = 70
 def grade(settings: GradeSettings, how: Composition) -> None:
     """Do the one thing that the settings ask for: the page, unless a file is named."""
     from harness.judge import language
-    from harness.render import report_language
+    from harness.studies.loaded_study import report_language
 
     of_study = language(settings.study.language)
     settings = replace(settings, language=report_language(settings.language, of_study))

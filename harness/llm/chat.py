@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from harness.errors import ContextOverflowError, EndpointError
 from harness.llm.call_store import Calls
-from harness.llm.concurrency import submit
+from harness.llm.concurrency import stop, submit
 from harness.llm.endpoint import Endpoint, endpoint
 from harness.llm.failures import RefusedError
 from harness.llm.messages import (
@@ -273,7 +273,7 @@ class _Batch:
                     raise arrived
                 report(*arrived)
         finally:
-            running.cancel()
+            stop(running)
 
     def _end(self, future: "Future[None]") -> None:
         """Pass on the exception that ended the batch."""

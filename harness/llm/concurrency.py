@@ -33,7 +33,17 @@ def run(coroutine: Coroutine[Any, Any, T]) -> T:
     try:
         return future.result()
     finally:
-        future.cancel()
+        stop(future)
+
+
+def stop(future: "Future[T]") -> None:
+    """Cancel what `submit` started, and wait until the event loop has done so.
+
+    The interpreter may end after it (Ctrl-C), and a request that starts a thread then fails with
+    a traceback.
+    """
+    if future.cancel():
+        submit(asyncio.sleep(0)).result()
 
 
 def _shared_loop() -> asyncio.AbstractEventLoop:

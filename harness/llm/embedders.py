@@ -15,7 +15,7 @@ import numpy as np
 
 from harness.errors import ConfigError, ContextOverflowError, EndpointError
 from harness.llm.call_store import Calls, Vector
-from harness.llm.concurrency import submit
+from harness.llm.concurrency import stop, submit
 from harness.llm.endpoint import endpoint
 from harness.llm.messages import call_key, estimate_tokens, fewest_tokens, token_count
 from harness.llm.remote import PLACE, Remote
@@ -260,7 +260,7 @@ class OpenAIEmbedder(Remote, Embedder):
                 yield future.result()
         finally:
             for future in running:
-                future.cancel()
+                stop(future)
 
     async def _request(self, texts: list[str], calls: Calls) -> list[Vector]:
         body: dict[str, object] = {"model": self.model, "input": texts}

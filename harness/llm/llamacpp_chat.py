@@ -15,7 +15,7 @@ from harness.errors import ConfigError, EndpointError
 from harness.llm.call_store import Calls
 from harness.llm.messages import Completion, Request, check_ended
 from harness.llm.openai_chat import OpenAIChat
-from harness.llm.remote import PLACE, WEIGHTS, Address
+from harness.llm.remote import PLACE, WEIGHTS, Address, keys
 
 PACKAGE = "xllamacpp"
 LONGEST_STRING = 600
@@ -116,7 +116,9 @@ class LlamaCppChat(OpenAIChat):
 
     def _file(self) -> Path:
         if not self.model_path:
-            raise ConfigError("chat=llamacpp needs weights: set model_path=<file>.gguf beside it")
+            raise ConfigError(
+                f"chat=llamacpp needs weights: set {keys('model_path', '<file>.gguf')}"
+            )
         file = Path(self.model_path).expanduser().resolve()
         if not file.is_file():
             raise ConfigError(f"chat=llamacpp: file not found: {file}; model_path= names the GGUF")

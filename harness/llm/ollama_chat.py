@@ -10,7 +10,7 @@ from harness.llm.chat import RemoteChat
 from harness.llm.concurrency import run
 from harness.llm.endpoint import Endpoint, endpoint
 from harness.llm.messages import Completion, Message, Request, completion
-from harness.llm.remote import PLACE
+from harness.llm.remote import PLACE, keys
 
 _digests: dict[tuple[str, str], str] = {}
 
@@ -100,8 +100,8 @@ class OllamaChat(RemoteChat):
             return run(self._served_digest())
         except EndpointError as error:
             raise EndpointError(
-                f"{error}; or, to use cached replies without the server, set digest= beside model= "
-                "to the one in run.json (of a judge, in evaluations.jsonl)"
+                f"{error}; or, to use cached replies without the server, set "
+                f"{keys('digest', '<digest>')} to the one in run.json (in evaluations.jsonl)"
             ) from error
 
     async def _served_digest(self) -> str:

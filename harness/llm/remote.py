@@ -123,11 +123,11 @@ class Remote:
         if self.api_key_env and not re.fullmatch(r"[A-Za-z_]\w*", self.api_key_env):
             raise ConfigError(
                 "api_key_env is the name of an environment variable, and never the key itself:"
-                " export MY_KEY=... and set api_key_env=MY_KEY"
+                f" export MY_KEY=... and set {keys('api_key_env', 'MY_KEY')}"
             )
         check_address(self.base_url, protocol)
         if not self.model:
-            raise ConfigError(f"{self.base_url}: which model? set model=<name> beside base_url")
+            raise ConfigError(f"{self.base_url}: which model? set {keys('model', '<name>')}")
         return {"protocol": protocol, "base_url": self.base_url.rstrip("/"), "model": self.model}
 
     def address(self) -> Address:
@@ -136,6 +136,15 @@ class Remote:
         limits = {name: getattr(self, name) for name in places}
         limits["base_url"] = self.base_url.rstrip("/")
         return Address(**limits, loads_weights=self.loads_weights)
+
+
+def keys(name: str, value: str = "") -> str:
+    """Return how a setting of a model is written: where the model is used is not known here.
+
+    >>> keys("model", "<name>")
+    'variant.chat.model=<name> (of a judge: judge.chat.model=<name>)'
+    """
+    return f"variant.chat.{name}={value} (of a judge: judge.chat.{name}={value})"
 
 
 def check_address(base_url: str, protocol: str = "openai") -> None:
@@ -204,7 +213,8 @@ def refuse_secrets(extra: Mapping[str, Any], inside: str = "extra.") -> None:
         if _SECRET.search(str(key)):
             raise ConfigError(
                 f"{inside}{key} looks like a secret, and would be written into the run's record; "
-                "put it into an environment variable and give its name: chat.api_key_env=<name>"
+                "put it into an environment variable and give its name: "
+                f"{keys('api_key_env', '<name>')}"
             )
         if isinstance(value, Mapping):
             refuse_secrets(value, f"{inside}{key}.")

@@ -13,4 +13,4 @@ from harness.render.sections.finding_sentences import sentence
 from harness.render.sections.metric_trust import suspects
 from harness.render.sections.opening import StudyFacts
 from harness.render.terminal import terminal
-from harness.render.vocabulary import LANGUAGES, report_language, words
+from harness.render.vocabulary import LANGUAGES, words

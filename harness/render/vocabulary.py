@@ -16,7 +16,6 @@ from importlib.resources import files
 from typing import Any, cast
 
 from harness.analysis.findings import value_text
-from harness.errors import in_language, pick
 from harness.render.blocks import Block, Column, Section
 from harness.render.notation import STYLES, Number
 from harness.text import shortened, single_spaced
@@ -57,18 +56,6 @@ def languages() -> dict[str, str]:
 
 LANGUAGES = languages()
 """Language -> the language whose words it uses; usually itself."""
-
-
-def report_language(language: str, study_language: str) -> str:
-    """Return the language whose words are used: English, with a warning, for a study in another.
-
-    Raises UnknownNameError for a language that is not the study's and has no words.
-    """
-    if language == study_language:
-        in_language(LANGUAGES, language, "words of the report")
-        return language if language in LANGUAGES else "en"
-    pick(LANGUAGES, language, "language")
-    return language
 
 
 def language_tag(language: str) -> str:

@@ -18,7 +18,7 @@ from harness.judge.prompt import language
 from harness.report.browser_page import write_page
 from harness.store import Run
 from harness.studies.graders import answers_on_wrong_captions, graders
-from harness.studies.loaded_study import load_study
+from harness.studies.loaded_study import load_study, report_language
 from harness.systems import Provenance
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def report(settings: Report, how: Composition) -> None:
     """Analyse the runs chosen, print the tables, and write report.md, CSVs and findings.json."""
     from rich.console import Console
 
-    from harness.render import report_language, terminal
+    from harness.render import terminal
 
     of_study = language(settings.study.language)
     settings = replace(settings, language=report_language(settings.language, of_study))

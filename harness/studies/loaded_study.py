@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from harness.config.composition import Composition
 from harness.config.paths import NOT_PART_OF_A_NAME, study_path
 from harness.config.schema import Report, Study
-from harness.errors import ConfigError, RunError, pick
+from harness.errors import ConfigError, RunError, in_language, pick
 from harness.judge import DECLINES, custom_layers
 from harness.metrics import METRICS, is_refusal
 from harness.questions import read_testset, select
@@ -59,6 +59,20 @@ class LoadedStudy:
     rows: RunRows
     analysis: "Analysis"
     chosen: SoundRuns
+
+
+def report_language(language: str, study_language: str) -> str:
+    """Return the language whose words are used: English, with a warning, for a study in another.
+
+    Raises UnknownNameError for a language that is not the study's and has no words.
+    """
+    from harness.render import LANGUAGES
+
+    if language == study_language:
+        in_language(LANGUAGES, language, "words of the report")
+        return language if language in LANGUAGES else "en"
+    pick(LANGUAGES, language, "language")
+    return language
 
 
 def load_study(settings: Report, how: Composition) -> LoadedStudy:

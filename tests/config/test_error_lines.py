@@ -97,6 +97,24 @@ def test_a_plus_adds_to_open_settings() -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "end"),
+    [
+        (["judge.chat.model=x"], "known: entailed_from, name, useful_from; judge=chat has it"),
+        (
+            ["chat=extractive", "variant.chat.seed=1"],
+            "; chat=openai or azure or ollama or llamacpp has it",
+        ),
+    ],
+)
+def test_a_setting_of_another_choice_names_the_choice(words: list[str], end: str) -> None:
+    """The word that chooses it is what was forgotten."""
+    with pytest.raises((HydraException, OmegaConfBaseException)) as caught:
+        compose("collect", ["variant=text_k4", *words])
+
+    assert error_line(caught.value).endswith(end)
+
+
+@pytest.mark.parametrize(
     ("word", "line"),
     [
         ("budget=5", "budget=5: name the limit: write budget.calls=5"),

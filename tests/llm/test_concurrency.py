@@ -1,11 +1,12 @@
 """How many requests an endpoint gets at once, and how long an attempt may take."""
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable, Sequence
 
 from harness.llm import Calls, OllamaChat, Request
-from harness.llm.concurrency import AnswerTimes, Pace
+from harness.llm.concurrency import AnswerTimes, Pace, stop, submit
 from tests.stub_endpoint import StubEndpoint
 
 
@@ -192,3 +193,25 @@ class TestAnswerTimes:
         """An answer that took a minute counts for the hundred answers after it."""
         assert after([60.0, *[1.0] * 99]).longest_attempt(failed=0) == 120.0
         assert after([60.0, *[1.0] * 100]).longest_attempt(failed=0) == 5.0
+
+
+def test_stop_waits_for_the_event_loop() -> None:
+    """A step that blocks the loop, as an import does, ends before `stop` returns."""
+    begun, go_on, ended = threading.Event(), threading.Event(), threading.Event()
+
+    async def work() -> None:
+        begun.set()
+        go_on.wait()
+        ended.set()
+        await asyncio.sleep(3600)
+
+    future = submit(work())
+    begun.wait()
+    stopping = threading.Thread(target=stop, args=[future])
+    stopping.start()
+    assert stopping.is_alive()
+    go_on.set()
+    stopping.join()
+
+    assert ended.is_set()
+    assert future.cancelled()

@@ -126,5 +126,7 @@ class TestDeclaredDigest:
 
     def test_is_named_where_the_server_is_away(self, ask: MakeRequest) -> None:
         """Without it, a server that cannot be reached is an error that mentions `digest=`."""
-        with pytest.raises(EndpointError, match=r"start the server.* set digest= beside model="):
+        with pytest.raises(
+            EndpointError, match=r"start the server.* set variant.chat.digest=<digest> "
+        ):
             OllamaChat(base_url="http://127.0.0.1:9", model="m", backoff=0.01).key(ask())
