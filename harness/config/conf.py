@@ -153,17 +153,13 @@ class ConfFiles(FileConfigSource):
         content: Any = OmegaConf.to_container(result.config)
         if path != COMMON:
             check_file(file, path, result.header["package"], content)
-            for entry in content.get("defaults") or ():
-                if group := group_of(entry):
-                    choice = next(iter(entry.values()))
-                    self.choosing[f"{group.partition('@')[0]}/{choice}"] = file
+            for entry in filter(group_of, content.get("defaults") or ()):
+                group, choice = str(group_of(entry)).partition("@")[0], next(iter(entry.values()))
+                self.choosing[f"{group}/{choice}"] = file
         group, _, name = path.rpartition("/")
         if group == "prompt":
-            result.header["package"] = result.header["package"] or "variant.prompt"
-            if "defaults" not in content:
-                result.config["defaults"] = ["/schema/prompt/prompt@_here_"]
-                result.config["language"] = content.get("language", "${study.language}")
-            for language in PromptTemplate.languages() & set(content):
+            complete_prompt(result, content)
+            for language in sorted(PromptTemplate.languages() & set(content)):
                 check_slots(str(content[language]), f"{file}: {language}")
         if group in ("study", "variant") and not result.header["package"] and group in content:
             raise ConfigError(f"{file}: its first line must be: # @package _global_")
@@ -180,6 +176,15 @@ class ConfFiles(FileConfigSource):
                     self._warned.add(line)
                     log.warning("%s", line)
         return result
+
+
+def complete_prompt(result: ConfigResult, content: dict[str, Any]) -> None:
+    """Have the file of a prompt, which may hold templates alone, start from its schema."""
+    result.header["package"] = result.header["package"] or "variant.prompt"
+    if "defaults" not in content:
+        config: Any = result.config
+        config["defaults"] = ["/schema/prompt/prompt@_here_"]
+        config["language"] = content.get("language", "${study.language}")
 
 
 def system_in(config: Any) -> str | None:

@@ -76,9 +76,9 @@ class PromptTemplate:
         """The text in the study's language. Raises ConfigError where it or a slot is missing."""
         text = str(getattr(self, self.language, ""))
         if not text:
-            known = [name for name in sorted(self.languages()) if getattr(self, name)]
+            known = ", ".join(name for name in sorted(self.languages()) if getattr(self, name))
             raise ConfigError(
-                f"this prompt has no text in '{self.language}', only in {', '.join(known) or 'none'}; "
+                f"this prompt has no text in '{self.language}' (known: {known or 'none'}); "
                 "add it to its file in conf/prompt/, or change study.language"
             )
         check_slots(text, f"the prompt in '{self.language}'")
