@@ -87,7 +87,7 @@ def entry(code: str) -> dict[str, Any]:
     names: dict[str, Any] = {"__name__": __name__}
     exec(code, names)
     (line,) = re.findall(r"^# in [A-Z]+: (.*)$", code, re.MULTILINE)
-    return dict(eval(f"{{{line}}}", names))
+    return dict(eval(f"{{{line}}}", names))  # noqa: S307
 
 
 @pytest.mark.slow
