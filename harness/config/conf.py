@@ -153,10 +153,9 @@ class ConfFiles(FileConfigSource):
         content: Any = OmegaConf.to_container(result.config)
         if path != COMMON:
             check_file(file, path, result.header["package"], content)
-            for entry in content.get("defaults") or ():
-                if group := group_of(entry):
-                    choice = next(iter(entry.values()))
-                    self.choosing[f"{group.partition('@')[0]}/{choice}"] = file
+            for entry in filter(group_of, content.get("defaults") or ()):
+                group, choice = str(group_of(entry)).partition("@")[0], next(iter(entry.values()))
+                self.choosing[f"{group}/{choice}"] = file
         group, _, name = path.rpartition("/")
         if group == "prompt":
             complete_prompt(file, result, content)

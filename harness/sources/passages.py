@@ -219,9 +219,8 @@ def build_passages(
     if captions and not with_text:
         reason = next((c.error for c in captions if c.error), "no text was found in them")
         raise InputError(
-            f"none of the {len(captions)} figures has a caption, so "
-            f"index.contents={index.contents} would be the same as text; "
-            f"captioner={captioner.label}: {reason}"
+            f"none of the {len(captions)} figures has a caption: index.contents={index.contents} "
+            f"would be the same as text; captioner={captioner.label}: {reason}"
         )
     known = {**asdict(index), "documents": documents, "captions": with_text}
     given = {name: pick(known, name, "parameter of index contents") for name in index.needs}

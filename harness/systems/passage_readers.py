@@ -82,10 +82,9 @@ class PromptTemplate:
         texts = {"en": self.en, "ja": self.ja, "zh_hant": self.zh_hant, "zh_hans": self.zh_hans}
         texts = {name: text for name, text in {**texts, **self.others}.items() if text}
         if self.language not in texts:
-            known = ", ".join(texts) or "none"
             raise ConfigError(
-                f"this prompt has no text in '{self.language}', only in {known}; add it to its "
-                "file in conf/prompt/, or change study.language"
+                f"this prompt has no text in '{self.language}' (known: "
+                f"{', '.join(texts) or 'none'}); add it to its file in conf/prompt/, or change study.language"
             )
         check_slots(texts[self.language], f"the prompt in '{self.language}'")
         return texts[self.language]
