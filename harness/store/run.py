@@ -83,9 +83,14 @@ class Run:
         except (ValueError, KeyError, TypeError) as error:
             raise self._damaged("run.json", f"cannot be read ({error})") from None
         if name != self.name:
+            if Run(self.path.with_name(name)).finished:
+                raise RunError(
+                    f"{self.path} is a copy of the run {name}; copies would count as repeats: move "
+                    "it out of the study's folder"
+                )
             raise RunError(
-                f"{self.path} is a copy of the run {name}; copies would count as repeats: move it "
-                "out of the study's folder"
+                f"{self.path} is the run {name} under another name; rename it back: "
+                + shlex.join(["mv", str(self.path), str(self.path.with_name(name))])
             )
         if version != VERSION:
             raise RunError(
@@ -251,6 +256,9 @@ class Run:
             for name in sorted(sums := self._sums(), key=OF_EVALUATION.__contains__):
                 self.file(name)
             if not sums:
+                for name in ("responses.parquet", "questions.jsonl"):
+                    if self.file(name) is None:
+                        raise self._damaged(name, "is missing")
                 self._json_lines("questions.jsonl")
                 readers = (self.responses, self.captions, self.verdicts, self.scores, self.judges)
                 for read in (*readers, self.evaluations):
