@@ -404,12 +404,22 @@ def finished_runs(folder: Path) -> list[Run]:
     return [run for run in runs if run.finished]
 
 
-def chosen_runs(folder: Path, names: Sequence[str]) -> list[Run]:
-    """Return the finished runs of these names in a study's folder; all of them without names."""
+def unfinished_runs(folder: Path) -> list[Run]:
+    """Return the runs of a study's folder that stopped: they have answers, but no `run.json`."""
+    runs = [Run(path) for path in sorted(folder.glob("[!.]*"))]
+    return [run for run in runs if not run.finished and run.table("responses").is_file()]
+
+
+def chosen_runs(folder: Path, names: Sequence[str], study_words: str = "study=<name>") -> list[Run]:
+    """Return the finished runs of these names in a study's folder; all of them without names.
+
+    The `study_words` name the study in the command of an error.
+    """
     runs = {run.name: run for run in finished_runs(folder)}
     if not runs:
         raise RunError(
-            f"{folder} has no finished run; collect one: python -m harness.collect variant=..."
+            f"{folder} has no finished run; collect one: python -m harness.collect {study_words} "
+            "variant=..."
         )
     return [pick(runs, name, "run") for name in dict.fromkeys(names)] or list(runs.values())
 

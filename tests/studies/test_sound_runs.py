@@ -113,3 +113,25 @@ def test_a_damaged_run_is_not_recorded(runs: list[Run], command: Command, study:
     assert done.returncode == 1
     assert "1 of 3 runs left out (see above)" in done.stderr
     assert (study.folder / "grades.csv").is_file()
+
+
+def test_an_unfinished_run_is_named(
+    runs: list[Run], command: Command, study: Study, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A run that stopped before it was complete is not left out in silence."""
+    (runs[1].path / "run.json").unlink()
+    (runs[1].path / "SHA256SUMS").unlink()
+
+    assert command("report", *study.words).returncode == 0
+
+    assert f"{runs[1].name} is unfinished and left out" in caplog.text
+
+
+def test_the_command_for_a_study_without_runs_names_the_study(
+    command: Command, study: Study
+) -> None:
+    """The advice can be given as it is, with a variant."""
+    done = command("report", *study.words)
+
+    assert "python -m harness.collect study=demo_baseline" in done.stderr
+    assert "study.name=small" in done.stderr
