@@ -127,6 +127,25 @@ def test_an_unfinished_run_is_named(
     assert f"{runs[1].name} is unfinished and left out" in caplog.text
 
 
+def test_a_part_does_not_overwrite_the_whole_report(
+    runs: list[Run], command: Command, study: Study
+) -> None:
+    """Some runs or questions are reported in a subfolder of their own."""
+    assert command("report", *study.words).returncode == 0
+    whole = study.run("report") / "report.md"
+    before = whole.read_bytes()
+
+    for word, part in [
+        ("limit=2", "limit-2"),
+        ("questions=[q1]", "questions-q1"),
+        (f"runs=[{runs[0].name},{runs[1].name}]", "runs-*"),
+    ]:
+        assert command("report", *study.words, word).returncode == 0
+        assert list(study.run("report").glob(f"{part}/report.md"))
+
+    assert whole.read_bytes() == before
+
+
 def test_the_command_for_a_study_without_runs_names_the_study(
     command: Command, study: Study
 ) -> None:
