@@ -154,3 +154,11 @@ def test_the_command_for_a_study_without_runs_names_the_study(
 
     assert "python -m harness.collect study=demo_baseline" in done.stderr
     assert "study.name=small" in done.stderr
+
+
+def test_a_sweep_without_a_job(command: Command, study: Study) -> None:
+    """A pattern that matches no variant is an error."""
+    done = command("collect", "-m", "variant=glob(zzz*)", *study.words)
+
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "this sweep has no job; nothing matches" in done.stderr
