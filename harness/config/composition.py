@@ -41,6 +41,8 @@ TEXTS = (
 )
 LISTS_OF_TEXTS = ("questions", "runs")
 
+SWEEP = {"-m", "--multirun"}
+
 
 def words(arguments: Sequence[str]) -> list[str]:
     """Return the words of a command line in Hydra's grammar.
@@ -196,11 +198,12 @@ def run_through_hydra(name: str, task: Callable[[Any, Composition], None]) -> No
             failures.append(error)
 
     with env_override({"HYDRA_FULL_ERROR": "1"}):  # Hydra then leaves its exceptions to us
-        sys.argv[1:] = words(sys.argv[1:])
+        # Hydra's parser refuses settings on both sides of `-m`.
+        sys.argv[1:] = sorted(words(sys.argv[1:]), key=lambda word: word not in SWEEP)
         hydra.main(version_base="1.3", config_path=str(paths.CONF), config_name=name)(job)()
     if (
         not jobs
-        and {"-m", "--multirun"} & set(sys.argv[1:])
+        and SWEEP & set(sys.argv[1:])
         and not any(word.startswith(("-c", "--cfg", "-i", "--info")) for word in sys.argv[1:])
     ):
         raise ConfigError(f"this sweep has no job; nothing matches {' '.join(sys.argv[1:])}")

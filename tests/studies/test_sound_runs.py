@@ -157,8 +157,10 @@ def test_the_command_for_a_study_without_runs_names_the_study(
 
 
 def test_a_sweep_without_a_job(command: Command, study: Study) -> None:
-    """A pattern that matches no variant is an error."""
-    done = command("collect", "-m", "variant=glob(zzz*)", *study.words)
+    """A pattern that matches no variant is an error, wherever `-m` is given."""
+    pattern = "variant=glob(zzz*)"
+    for words in (["-m", pattern, *study.words], [*study.words, "-m", pattern]):
+        done = command("collect", *words)
 
-    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-    assert "this sweep has no job; nothing matches" in done.stderr
+        assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+        assert "this sweep has no job; nothing matches" in done.stderr
