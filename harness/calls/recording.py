@@ -58,6 +58,10 @@ def record_study(folder: Path, calls: Calls, path: Path) -> Recording:
     for note, why in NOT_RECORDABLE.items():
         if all(note in each.notes for each in provenances):
             raise ConfigError(f"{folder.name}: {provenances[0].generator} {why}")
+    if not any(row.call for row in rows):
+        raise ConfigError(
+            f"{folder.name}: its answers need no model, so there is nothing to record"
+        )
     chat = shared_model(folder, "chat", provenances)
     embedder = shared_model(folder, "embedder", provenances)
     warn(folder, provenances, rows)

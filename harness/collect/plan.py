@@ -19,6 +19,7 @@ from harness.config.factors import Factors, factors_of, neutral_keys, plain
 from harness.config.paths import run_name, study_path, testset_path
 from harness.config.schema import Collect, PrimaryTest, Study
 from harness.errors import ConfigError, RunError, pick
+from harness.llm.call_store import MODES
 from harness.metrics import METRICS
 from harness.questions import TestSet, check_evidence, read_testset, select
 from harness.records import PASSAGES_FROM, Answer, Question, Response, acts_after_retrieval
@@ -182,6 +183,8 @@ def make_plan(settings: Collect, how: Composition) -> Plan:
 
     Raises ConfigError or InputError for settings and test sets that cannot be used.
     """
+    if settings.cache not in MODES:
+        raise ConfigError(f"cache must be one of {', '.join(MODES)} (got {settings.cache})")
     if settings.give_up_after < 1 or settings.study.repeats < 1:
         raise ConfigError("give_up_after and study.repeats must be 1 or more")
     system = settings.variant

@@ -20,7 +20,10 @@ from harness.text import single_spaced, visible
 WIDTH = 100
 """Columns of what is printed, except a command to be pasted."""
 
-RESUME = "interrupted: the replies so far are cached; run the same command to resume"
+RESUME = (
+    "interrupted: replies of models are cached, answers of other systems are not; run the same "
+    "command to resume"
+)
 INTERRUPTED, UNREAD = 130, 141
 """Exit codes of a shell for a process that SIGINT or SIGPIPE ended."""
 

@@ -43,6 +43,8 @@ LISTS_OF_TEXTS = ("questions", "runs")
 LANGUAGES = ("language", "study.language")
 """Settings whose value is also understood as `zh-Hant`."""
 
+SWEEP = {"-m", "--multirun"}
+
 
 def words(arguments: Sequence[str]) -> list[str]:
     """Return the words of a command line in Hydra's grammar.
@@ -195,8 +197,10 @@ def run_through_hydra(name: str, task: Callable[[Any, Composition], None]) -> No
     Hydra composes them once more, which takes half a second.
     """
     failures: list[HarnessError | OSError] = []
+    jobs: list[str] = []
 
     def job(cfg: DictConfig) -> None:
+        jobs.append(name)
         try:
             task(typed(cfg, STAGES[name]), composition(HydraConfig.get()))
         except (HarnessError, OSError) as error:
@@ -208,8 +212,15 @@ def run_through_hydra(name: str, task: Callable[[Any, Composition], None]) -> No
             failures.append(error)
 
     with env_override({"HYDRA_FULL_ERROR": "1"}):  # Hydra then leaves its exceptions to us
-        sys.argv[1:] = words(sys.argv[1:])
+        # Hydra's parser refuses settings on both sides of `-m`.
+        sys.argv[1:] = sorted(words(sys.argv[1:]), key=lambda word: word not in SWEEP)
         hydra.main(version_base="1.3", config_path=str(paths.CONF), config_name=name)(job)()
+    if (
+        not jobs
+        and SWEEP & set(sys.argv[1:])
+        and not any(word.startswith(("-c", "--cfg", "-i", "--info")) for word in sys.argv[1:])
+    ):
+        raise ConfigError(f"this sweep has no job; nothing matches {' '.join(sys.argv[1:])}")
     if failures:
         raise SystemExit(f"{len(failures)} of the jobs failed; the others are finished")
 

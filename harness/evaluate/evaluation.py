@@ -163,7 +163,7 @@ def evaluate(settings: Evaluate, how: Composition, advance: Advance) -> Evaluati
     chosen = sound_runs(study_path(settings), settings.runs, how, settings.again)
     runs = chosen.runs
     identity = judge_identity(settings.judge, request)
-    check_same_judge(identity, runs, settings)
+    check_same_judge(identity, runs, settings, how.study_words)
     answers = {run: run.answers for run in runs}
     responses = {run: responses_to_score(run, settings) for run in runs}
     with closing(
@@ -324,7 +324,9 @@ def judge_identity(judge: Judge, request: EvaluationRequest) -> dict[str, Any]:
     return {**judge.identity(), **({"own": custom} if custom else {})}
 
 
-def check_same_judge(identity: Mapping[str, Any], runs: Sequence[Run], settings: Evaluate) -> None:
+def check_same_judge(
+    identity: Mapping[str, Any], runs: Sequence[Run], settings: Evaluate, study_words: str
+) -> None:
     """Raise RunError where labels under one name would come from different settings.
 
     Warns of labels under another name that come from the same settings: how far the two agree
@@ -350,7 +352,8 @@ def check_same_judge(identity: Mapping[str, Any], runs: Sequence[Run], settings:
             check_nothing_dropped(run, change, settings)
             continue
         everywhere = "" if run in runs else " without runs="
-        ways = [f"python -m harness.evaluate again=true{everywhere} replaces its labels"]
+        command = f"python -m harness.evaluate {study_words} again=true"
+        ways = [f"{command}{everywhere} replaces its labels"]
         if change.itself:
             ways.insert(0, "judge.name=<label> keeps both judges")
         raise RunError(

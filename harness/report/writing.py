@@ -61,7 +61,7 @@ def report(settings: Report, how: Composition) -> None:
     study = load_study(settings, how)
     runs, analysis = study.runs, study.analysis
     facts = study_facts(settings, how, runs)
-    folder = report_folder(settings)
+    folder = report_folder(settings, how)
     write_files(folder, analysis, facts, settings.language)
     page = write_page(folder, study, facts, settings.language)
     screen = Console()
@@ -81,9 +81,17 @@ def report(settings: Report, how: Composition) -> None:
     study.chosen.check()
 
 
-def report_folder(settings: Report) -> Path:
-    """Return the folder of the report; a part of it never overwrites the whole."""
-    part = "-".join(name for name in (settings.baseline, settings.factor) if name is not None)
+def report_folder(settings: Report, how: Composition) -> Path:
+    """Return the folder of the report; a part of it never overwrites the whole.
+
+    The command `study` chooses its runs itself, without the word `runs=`: they are the whole.
+    """
+    typed = any(word.startswith("runs=") for word in how.overrides)
+    narrowed = {"runs": settings.runs if typed else [], "questions": settings.questions}
+    names = [settings.baseline, settings.factor]
+    names += ["-".join([what, *chosen]) for what, chosen in narrowed.items() if chosen]
+    names += [] if settings.limit is None else [f"limit-{settings.limit}"]
+    part = "-".join(name for name in names if name is not None)
     return study_path(settings) / "report" / (portable(part) if part else "")
 
 

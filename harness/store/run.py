@@ -83,9 +83,14 @@ class Run:
         except (ValueError, KeyError, TypeError) as error:
             raise self._damaged("run.json", f"cannot be read ({error})") from None
         if name != self.name:
+            if Run(self.path.with_name(name)).finished:
+                raise RunError(
+                    f"{self.path} is a copy of the run {name}; copies would count as repeats: move "
+                    "it out of the study's folder"
+                )
             raise RunError(
-                f"{self.path} is a copy of the run {name}; copies would count as repeats: move it "
-                "out of the study's folder"
+                f"{self.path} is the run {name} under another name; rename it back: "
+                + shlex.join(["mv", str(self.path), str(self.path.with_name(name))])
             )
         if version != VERSION:
             raise RunError(
@@ -251,6 +256,9 @@ class Run:
             for name in sorted(sums := self._sums(), key=OF_EVALUATION.__contains__):
                 self.file(name)
             if not sums:
+                for name in ("responses.parquet", "questions.jsonl"):
+                    if self.file(name) is None:
+                        raise self._damaged(name, "is missing")
                 self._json_lines("questions.jsonl")
                 readers = (self.responses, self.captions, self.verdicts, self.scores, self.judges)
                 for read in (*readers, self.evaluations):
@@ -391,12 +399,22 @@ def finished_runs(folder: Path) -> list[Run]:
     return [run for run in runs if run.finished]
 
 
-def chosen_runs(folder: Path, names: Sequence[str]) -> list[Run]:
-    """Return the finished runs of these names in a study's folder; all of them without names."""
+def unfinished_runs(folder: Path) -> list[Run]:
+    """Return the runs of a study's folder that stopped: they have answers, but no `run.json`."""
+    runs = [Run(path) for path in sorted(folder.glob("[!.]*"))]
+    return [run for run in runs if not run.finished and run.table("responses").is_file()]
+
+
+def chosen_runs(folder: Path, names: Sequence[str], study_words: str = "study=<name>") -> list[Run]:
+    """Return the finished runs of these names in a study's folder; all of them without names.
+
+    The `study_words` name the study in the command of an error.
+    """
     runs = {run.name: run for run in finished_runs(folder)}
     if not runs:
         raise RunError(
-            f"{folder} has no finished run; collect one: python -m harness.collect variant=..."
+            f"{folder} has no finished run; collect one: python -m harness.collect {study_words} "
+            "variant=..."
         )
     return [pick(runs, name, "run") for name in dict.fromkeys(names)] or list(runs.values())
 

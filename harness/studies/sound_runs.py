@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness.config.composition import Composition
 from harness.errors import DamagedRunError, RunError
-from harness.store import Run, chosen_runs
+from harness.store import Run, chosen_runs, unfinished_runs
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +43,12 @@ def sound_runs(
         how: What the settings were composed of, for the command.
         again: Whether labels and scores that cannot be read are removed, to be made again.
     """
-    chosen, runs, lines = chosen_runs(folder, names), [], []
+    chosen, runs, lines = chosen_runs(folder, names, study_words), [], []
+    for run in [] if names else unfinished_runs(folder):
+        log.warning(
+            "%s is unfinished and left out; give the command that collected it again to resume",
+            run.name,
+        )
     for run in chosen:
         error = run.damage()
         of_evaluation = isinstance(error, DamagedRunError) and error.of_evaluation

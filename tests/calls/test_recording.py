@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from harness.llm import E5
+from harness.store import Run
 from tests.conftest import Command, Done, Study
 from tests.stub_endpoint import Received, Reply, StubEndpoint
 
@@ -96,6 +97,21 @@ def test_nothing_to_record_is_told(command: Command, study: Study) -> None:
     assert "extractive" in empty.stderr
     assert "makes no model calls, so there is nothing to record" in empty.stderr
     assert not file.exists()
+
+
+def test_answers_without_a_model_are_not_recorded(command: Command, study: Study) -> None:
+    """Answers of a system that makes no cached calls leave nothing to record, and no advice."""
+    command("collect", *study.words, "variant=text_k4")
+    run = Run(study.run("text_k4-index.chunk_size-40"))
+    facts = run.facts()
+    facts["made_with"]["notes"] = []
+    run.finish(facts)
+
+    done, _ = record(command, study)
+
+    assert done.returncode == 1
+    assert "its answers need no model, so there is nothing to record" in done.stderr
+    assert "delete" not in done.stderr
 
 
 def record(command: Command, study: Study) -> tuple[Done, Path]:

@@ -399,3 +399,13 @@ def test_a_corpus_folder_is_checked_before_anything_is_asked(
     if kind == "outside":
         assert command("collect", *words, "study.follow_links=true").returncode == 0
         assert set(facts(study.run("text_k4-index.chunk_size-40"))["corpus"]) == {"a.md", "b.md"}  # type: ignore[call-overload]
+
+
+def test_an_unknown_cache_mode_of_a_finished_run(command: Command, study: Study) -> None:
+    """A setting is checked although nothing is left to ask."""
+    assert command("collect", *study.words, "variant=text_k4").returncode == 0
+
+    done = command("collect", *study.words, "variant=text_k4", "cache=foo")
+
+    assert done.returncode == 1
+    assert "cache must be one of readwrite, read, off (got foo)" in done.stderr

@@ -564,6 +564,8 @@ class TestOneLabelOneJudge:
             assert refused.returncode == 1
             assert "text_k4: the judge 'stub' labelled it under other settings" in refused.stderr
             assert "again=true without runs= replaces" in refused.stderr
+            assert "python -m harness.evaluate study=" in refused.stderr
+            assert "judge=" in refused.stderr
         assert len(stub.chats) == asked
         assert evaluate("judge.chat.temperature=0.9", "again=true").returncode == 0
 

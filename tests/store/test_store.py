@@ -375,3 +375,30 @@ def test_sha256sum_reads_the_hashes(tmp_path: Path) -> None:
         assert hashlib.sha256((run.path / name).read_bytes()).hexdigest() == digest
     assert lines[-1].endswith("run.json")
     assert len(lines) == 7
+
+
+@pytest.mark.parametrize("name", ["responses.parquet", "questions.jsonl"])
+def test_a_missing_file_of_a_run_without_hashes(name: str, tmp_path: Path) -> None:
+    """A run that was written before there were hashes is damaged where its answers are gone."""
+    run = Run(tmp_path / "a")
+    run.replace({"name": "a", "overrides": ["variant=a"]}, [RESPONSE], {"questions.jsonl": b"{}\n"})
+    (run.path / "SHA256SUMS").unlink()
+    assert run.damage() is None
+
+    (run.path / name).unlink()
+
+    assert f"{name} is missing; collect the run again: python -m harness.collect variant=a" in str(
+        run.damage()
+    )
+
+
+def test_a_renamed_run_is_no_copy(tmp_path: Path) -> None:
+    """A run whose folder was renamed is to be renamed back; a copy is to be moved away."""
+    run, copy = Run(tmp_path / "a"), Run(tmp_path / "b")
+    run.replace({"name": "a"}, [RESPONSE], {"questions.jsonl": b"{}\n"})
+    run.path.rename(copy.path)
+
+    assert f"rename it back: mv {copy.path} {run.path}" in str(copy.damage())
+
+    run.replace({"name": "a"}, [RESPONSE], {"questions.jsonl": b"{}\n"})
+    assert "is a copy of the run a" in str(copy.damage())

@@ -113,3 +113,54 @@ def test_a_damaged_run_is_not_recorded(runs: list[Run], command: Command, study:
     assert done.returncode == 1
     assert "1 of 3 runs left out (see above)" in done.stderr
     assert (study.folder / "grades.csv").is_file()
+
+
+def test_an_unfinished_run_is_named(
+    runs: list[Run], command: Command, study: Study, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A run that stopped before it was complete is not left out in silence."""
+    (runs[1].path / "run.json").unlink()
+    (runs[1].path / "SHA256SUMS").unlink()
+
+    assert command("report", *study.words).returncode == 0
+
+    assert f"{runs[1].name} is unfinished and left out" in caplog.text
+
+
+def test_a_part_does_not_overwrite_the_whole_report(
+    runs: list[Run], command: Command, study: Study
+) -> None:
+    """Some runs or questions are reported in a subfolder of their own."""
+    assert command("report", *study.words).returncode == 0
+    whole = study.run("report") / "report.md"
+    before = whole.read_bytes()
+
+    for word, part in [
+        ("limit=2", "limit-2"),
+        ("questions=[q1]", "questions-q1"),
+        (f"runs=[{runs[0].name},{runs[1].name}]", "runs-*"),
+    ]:
+        assert command("report", *study.words, word).returncode == 0
+        assert list(study.run("report").glob(f"{part}/report.md"))
+
+    assert whole.read_bytes() == before
+
+
+def test_the_command_for_a_study_without_runs_names_the_study(
+    command: Command, study: Study
+) -> None:
+    """The advice can be given as it is, with a variant."""
+    done = command("report", *study.words)
+
+    assert "python -m harness.collect study=demo_baseline" in done.stderr
+    assert "study.name=small" in done.stderr
+
+
+def test_a_sweep_without_a_job(command: Command, study: Study) -> None:
+    """A pattern that matches no variant is an error, wherever `-m` is given."""
+    pattern = "variant=glob(zzz*)"
+    for words in (["-m", pattern, *study.words], [*study.words, "-m", pattern]):
+        done = command("collect", *words)
+
+        assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+        assert "this sweep has no job; nothing matches" in done.stderr
