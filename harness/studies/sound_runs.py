@@ -43,7 +43,7 @@ def sound_runs(
         how: What the settings were composed of, for the command.
         again: Whether labels and scores that cannot be read are removed, to be made again.
     """
-    chosen, runs, lines = chosen_runs(folder, names, study_words), [], []
+    chosen, runs, lines = chosen_runs(folder, names, how.study_words), [], []
     for run in [] if names else unfinished_runs(folder):
         log.warning(
             "%s is unfinished and left out; give the command that collected it again to resume",

@@ -84,7 +84,8 @@ class PromptTemplate:
         if self.language not in texts:
             raise ConfigError(
                 f"this prompt has no text in '{self.language}' (known: "
-                f"{', '.join(texts) or 'none'}); add it to its file in conf/prompt/, or change study.language"
+                f"{', '.join(texts) or 'none'}); add it to its file in conf/prompt/, or change "
+                "study.language"
             )
         check_slots(texts[self.language], f"the prompt in '{self.language}'")
         return texts[self.language]
