@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from hypothesis import settings
 
 from harness.llm import E5, Calls, Role
 from harness.llm.embedders import Vector
@@ -19,6 +20,10 @@ from harness.llm.embedders import Vector
 # A command in a process of its own would otherwise compile the whole house before it starts.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# The same examples every time, however long one takes on a busy machine.
+settings.register_profile("suite", deadline=None, derandomize=True)
+settings.load_profile("suite")
 
 ROOT = Path(__file__).parent.parent
 LIGHTHOUSE = """# 青嶼燈塔
