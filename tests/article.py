@@ -39,8 +39,9 @@ class Article:
 
     @property
     def findings(self) -> list[dict[str, Any]]:
-        """What the last report found: strict JSON, without NaN or infinity."""
-        text = (self.folder / "article/report/findings.json").read_text("utf-8")
+        """What the last report found, narrowed or not: strict JSON, without NaN or infinity."""
+        written = (self.folder / "article/report").rglob("findings.json")
+        text = max(written, key=lambda file: file.stat().st_mtime_ns).read_text("utf-8")
         found: list[dict[str, Any]] = json.loads(text, parse_constant=refuse)
         return found
 

@@ -384,7 +384,7 @@ counts: says_it
             "judge.chat.model=stub", "judge.language=zh_hant", "runs=[text_k4]",
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
-        text = (folder / "report" / "report.md").read_text("utf-8")
+        text = (folder / "report/runs-text_k4/report.md").read_text("utf-8")
         assert "The judge decided for 2 of 2 answers whether they refuse" in text
 
     def test_is_contrasted(

@@ -173,7 +173,7 @@ def test_calls_keep_the_keys_of_the_recording_that_is_shipped() -> None:
 
 def test_what_is_missing_is_named(tmp_path: Path, ask: MakeRequest) -> None:
     """No path, no file, a base_url, a file that is not a model: one line each."""
-    with pytest.raises(ConfigError, match="set model_path="):
+    with pytest.raises(ConfigError, match=r"set variant\.chat\.model_path="):
         LlamaCppChat().identity()
     with pytest.raises(ConfigError, match=r"file not found: .*nowhere\.gguf"):
         chat_with(tmp_path / "nowhere.gguf").identity()

@@ -340,7 +340,7 @@ class TestAzure:
         """Without resource, deployment or version one line says what to set."""
         with pytest.raises(ConfigError, match=r"set base_url=https://<resource>"):
             AzureChat(model="m").identity()
-        with pytest.raises(ConfigError, match="set model="):
+        with pytest.raises(ConfigError, match=r"set variant\.chat\.model="):
             AzureChat(base_url="https://r.openai.azure.com").identity()
         with pytest.raises(ConfigError, match="needs api_version"):
             AzureChat(base_url="https://r.openai.azure.com", model="m", api_version="").identity()
