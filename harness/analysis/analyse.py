@@ -4,9 +4,10 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from harness.analysis.changes import Design, incomparable_groups
-from harness.analysis.contrasts import cluster_numbers, contrasts
+from harness.analysis.contrasts import cluster_numbers
+from harness.analysis.effects import compare
 from harness.analysis.findings import Finding, merge_alike, strongest_first
-from harness.analysis.findings.contrast_findings import contrast_findings
+from harness.analysis.findings.contrast_findings import contrast_findings, effect_findings
 from harness.analysis.findings.run_findings import run_findings
 from harness.analysis.findings.study_findings import metric_findings, study_findings
 from harness.analysis.means import curves, means, outcomes, summaries
@@ -35,7 +36,7 @@ def analyse(study: StudyTable, options: Options = WHOLE_REPORT) -> Analysis:
     options = replace(options, baseline=design.stand_in(options.baseline))
     compared = measures(study)
     trust = metric_trust(study, compared)
-    pairs, family = contrasts(study, design, compared, trust, options)
+    found = compare(study, design, compared, trust, options)
     clusters = cluster_numbers(study, options)
     names = study.scores.runs
     whole = Analysis(
@@ -43,7 +44,8 @@ def analyse(study: StudyTable, options: Options = WHOLE_REPORT) -> Analysis:
         questions=study.scores.questions,
         outcomes=outcomes(study),
         means=means(study),
-        contrasts=pairs,
+        effects=found.effects,
+        contrasts=found.contrasts,
         confounded=confounded(design),
         repeats=tuple((names[i], names[j]) for i, j in design.repeats),
         incomparable=incomparable_groups(study.runs),
@@ -53,18 +55,19 @@ def analyse(study: StudyTable, options: Options = WHOLE_REPORT) -> Analysis:
         trust=trust,
         retrieval=retrieval_facts(study),
         suspects=suspects(study),
-        family=family,
+        family=found.family,
         findings=(),
         clusters=None if clusters is None else int(clusters.max()) + 1,
     )
     view = narrow(whole, options)
     findings = [
+        *effect_findings(whole),
         *contrast_findings(whole),
         *run_findings(study, whole),
         *metric_findings(whole),
         *study_findings(study, whole, view, options),
     ]
-    shown = runs_in_view(names, pairs, options)
+    shown = runs_in_view(names, found.contrasts, options)
     findings = [finding for finding in findings if in_view(finding, options, shown)]
     return replace(view, findings=merge_alike(strongest_first(findings)))
 
@@ -81,6 +84,12 @@ def narrow(analysis: Analysis, options: Options) -> Analysis:
     pairs = {(pair.left, pair.right) for pair in confounded}
     return replace(
         analysis,
+        effects=tuple(
+            effect
+            for effect in analysis.effects
+            if factor in (None, effect.factor)
+            and (baseline is None or any(baseline in pair for pair in effect.contrasts))
+        ),
         contrasts=contrasts_in_view(analysis.contrasts, options),
         confounded=confounded,
         incomparable=tuple(

@@ -66,7 +66,7 @@ SIDES = ("left_value", "right_value")
 CONTRADICTION = (Severity.ERROR, (*CONTRAST, "metric", "questions"), ("differing",), SIDES)
 TESTED = (
     Severity.FINDING,
-    (*CONTRAST, "metric", "questions"),
+    ("factor", "metric", "questions"),
     ("mean", "low", "high", "p", "p_floor", "p_adjusted", "questions", "wins", "ties", "losses"),
     SIDES,
     ("won", "lost"),
@@ -83,10 +83,12 @@ KINDS: dict[str, FindingKind] = {
         *CONTRADICTION,
     ),
     "better": FindingKind(
-        "Right is better than left in this metric, beyond chance within the family.", *TESTED
+        "The change makes this metric better, beyond chance for all that the report may claim.",
+        *TESTED,
     ),
     "worse": FindingKind(
-        "Right is worse than left in this metric, beyond chance within the family.", *TESTED
+        "The change makes this metric worse, beyond chance for all that the report may claim.",
+        *TESTED,
     ),
     "under_every_judge": FindingKind(
         "Every judge's scores give this finding. `said` is its kind or, for a metric that is not "
@@ -141,9 +143,6 @@ KINDS: dict[str, FindingKind] = {
         ("questions",),
         ("informative", "questions"),
     ),
-    "different": FindingKind(
-        "Right differs from left in a metric of cost, beyond chance within the family.", *TESTED
-    ),
     "metric_trusted": FindingKind(
         "The metric scores right answers above wrong ones, beyond chance.",
         Severity.FINDING,
@@ -169,16 +168,16 @@ KINDS: dict[str, FindingKind] = {
         ("judges", "others"),
     ),
     "nothing_beyond_chance": FindingKind(
-        "No test of the family is below the level after correction.",
+        "No change of a factor is better or worse beyond chance in anything.",
         Severity.WARNING,
         (),
-        ("contrasts", "tests", "smallest_adjusted"),
+        ("primary", "smallest_adjusted"),
     ),
     "nothing_can_be_significant": FindingKind(
-        "With this few questions and this many tests no result at all could have passed.",
+        "So few questions changed that no primary test at all could have passed.",
         Severity.WARNING,
         (),
-        ("tests", "smallest_p", "level"),
+        ("primary", "smallest_p", "alpha"),
     ),
     "metric_not_trusted": FindingKind(
         "The metric cannot tell right answers from wrong ones (verdict `no_evidence`), or scores "

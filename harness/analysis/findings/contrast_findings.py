@@ -1,17 +1,17 @@
-"""Findings about one contrast."""
+"""Findings about one change of a factor, and about one contrast."""
 
 from collections.abc import Iterator, Mapping
 
 from harness.analysis.contrasts import FIXED_AT_ZERO
 from harness.analysis.findings import Finding, numbers_of, value_text
 from harness.analysis.results import (
-    BEYOND_CHANCE,
     Analysis,
     Attribution,
     Change,
     Conclusion,
     Contrast,
     Difference,
+    Effect,
     PassageComparison,
 )
 from harness.analysis.statistics.sign_flip import binomial_p
@@ -31,7 +31,6 @@ def contrast_findings(analysis: Analysis) -> Iterator[Finding]:
     layers = {metric.metric: metric.layer for metric in analysis.means}
     for contrast in analysis.contrasts:
         yield from contradictions(contrast, layers)
-        yield from significant_differences(contrast)
         yield from changed_answers(contrast)
         yield from by_construction(contrast)
         yield from moved_passages(contrast)
@@ -61,18 +60,25 @@ def contradictions(contrast: Contrast, layers: Mapping[str, Layer]) -> Iterator[
             )
 
 
-def significant_differences(contrast: Contrast) -> Iterator[Finding]:
-    """Yield the differences that are beyond chance."""
-    for difference in contrast.differences:
-        if difference.verdict in BEYOND_CHANCE:
-            yield about(
-                contrast,
-                difference.verdict.value,
-                metric=difference.metric,
-                numbers=numbers_of(difference.verdict.value, difference),
-                groups={"won": difference.won, "lost": difference.lost},
-                questions=(*difference.won, *difference.lost),
-            )
+def effect_findings(analysis: Analysis) -> Iterator[Finding]:
+    """Yield what each change of a factor does beyond chance."""
+    for effect in analysis.effects:
+        yield from beyond_chance(effect)
+
+
+def beyond_chance(effect: Effect) -> Iterator[Finding]:
+    """Yield the metrics in which a change is better or worse."""
+    for row in effect.claims:
+        kind = row.verdict.value
+        yield Finding(
+            kind,
+            numbers=numbers_of(kind, row) | {"contrasts": len(effect.contrasts)},
+            names=values_of(effect.change),
+            groups={"won": row.won, "lost": row.lost},
+            questions=(*row.won, *row.lost),
+            factor=effect.factor,
+            metric=row.metric,
+        )
 
 
 def changed_answers(contrast: Contrast) -> Iterator[Finding]:

@@ -37,7 +37,7 @@ MOST_LINKS = 8
 ABOVE_IN_BRIEF = {
     *("informative", "always_right", "always_wrong", "saturated", "missing_scores"),
     *("metric_trusted", "metric_not_trusted", "too_few_grades"),
-    *("answers_changed", "different", "confounded", "not_comparable"),
+    *("answers_changed", "confounded", "not_comparable"),
     *("under_every_judge", "under_some_judges", "judges_agreement"),
 }
 """Kinds that the brief report leaves out of the list, as another of its sections says the same."""
