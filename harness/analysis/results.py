@@ -45,6 +45,8 @@ class Conclusion(StrEnum):
 
 
 BEYOND_CHANCE = (Conclusion.BETTER, Conclusion.WORSE)
+FOUND = (*BEYOND_CHANCE, Conclusion.SUGGESTED, Conclusion.CANNOT_TELL)
+"""What a finding says of a difference."""
 
 
 class TestFamily(StrEnum):

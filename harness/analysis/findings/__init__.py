@@ -65,9 +65,8 @@ SIDES = ("left_value", "right_value")
 """The factor's values, as text."""
 CONTRADICTION = (Severity.ERROR, (*CONTRAST, "metric", "questions"), ("differing",), SIDES)
 TESTED = (
-    Severity.FINDING,
     ("factor", "metric", "questions"),
-    ("mean", "low", "high", "p", "p_floor", "p_adjusted", "questions", "wins", "ties", "losses"),
+    ("mean", "low", "high", "p", "p_adjusted", "q", "questions", "wins", "ties", "losses"),
     SIDES,
     ("won", "lost"),
 )
@@ -84,17 +83,31 @@ KINDS: dict[str, FindingKind] = {
     ),
     "better": FindingKind(
         "The change makes this metric better, beyond chance for all that the report may claim.",
+        Severity.FINDING,
         *TESTED,
     ),
     "worse": FindingKind(
         "The change makes this metric worse, beyond chance for all that the report may claim.",
+        Severity.FINDING,
+        *TESTED,
+    ),
+    "cannot_tell": FindingKind(
+        "The difference is beyond chance, but more scores are missing on one side, and with their "
+        "best or worst values it would have the other sign.",
+        Severity.WARNING,
+        *TESTED,
+    ),
+    "suggested": FindingKind(
+        "The change may claim nothing in this metric, but its difference is worth a test of its "
+        "own: `q` is the false discovery rate.",
+        Severity.NOTE,
         *TESTED,
     ),
     "under_every_judge": FindingKind(
         "Every judge's scores give this finding. `said` is its kind or, for a metric that is not "
         "trusted, its verdict; `k` is the rank that a finding on ranks is about.",
         Severity.FINDING,
-        (*CONTRAST, "run", "metric", "questions"),
+        ("factor", "run", "metric", "questions"),
         ("k",),
         (*SIDES, "said"),
         ("judges",),
@@ -162,7 +175,7 @@ KINDS: dict[str, FindingKind] = {
         "The scores of `judges` give this finding and those of `others` do not; `said` and `k` as "
         "in `under_every_judge`.",
         Severity.WARNING,
-        (*CONTRAST, "run", "metric", "questions"),
+        ("factor", "run", "metric", "questions"),
         ("k",),
         (*SIDES, "said"),
         ("judges", "others"),

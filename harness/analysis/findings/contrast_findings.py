@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from harness.analysis.contrasts import FIXED_AT_ZERO
 from harness.analysis.findings import Finding, numbers_of, value_text
 from harness.analysis.results import (
+    FOUND,
     Analysis,
     Attribution,
     Change,
@@ -63,16 +64,18 @@ def contradictions(contrast: Contrast, layers: Mapping[str, Layer]) -> Iterator[
 def effect_findings(analysis: Analysis) -> Iterator[Finding]:
     """Yield what each change of a factor does beyond chance."""
     for effect in analysis.effects:
-        yield from beyond_chance(effect)
+        yield from found_differences(effect)
 
 
-def beyond_chance(effect: Effect) -> Iterator[Finding]:
-    """Yield the metrics in which a change is better or worse."""
-    for row in effect.claims:
+def found_differences(effect: Effect) -> Iterator[Finding]:
+    """Yield the metrics in which a change is better or worse, or may be."""
+    for row in effect.differences:
+        if row.verdict not in FOUND:
+            continue
         kind = row.verdict.value
         yield Finding(
             kind,
-            numbers=numbers_of(kind, row) | {"contrasts": len(effect.contrasts)},
+            numbers=numbers_of(kind, row),
             names=values_of(effect.change),
             groups={"won": row.won, "lost": row.lost},
             questions=(*row.won, *row.lost),

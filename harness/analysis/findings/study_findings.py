@@ -217,8 +217,6 @@ def judge_findings(judges: Judges) -> Iterator[Finding]:
             groups={"judges": row.judges} | ({} if everywhere else {"others": row.others}),
             questions=finding.questions,
             factor=finding.factor,
-            left=finding.left,
-            right=finding.right,
             run=finding.run,
             metric=finding.metric,
         )

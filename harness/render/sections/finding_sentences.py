@@ -219,10 +219,10 @@ def names_of(finding: Finding, words: Words) -> dict[str, object]:
         names["metric"] = words.metric(finding.metric)
     if finding.questions:
         names["questions"] = finding.questions
-    if finding.left is not None and "left_value" in names:
-        names["change"] = words.line(
-            "change_version" if finding.factor == "version" else "change", **names
-        )
+    if "left_value" in names:
+        key = "effect" if finding.left is None else "change"
+        key = "change_version" if key == "change" and finding.factor == "version" else key
+        names["change"] = words.line(key, **names)
     return names
 
 
