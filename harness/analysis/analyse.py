@@ -12,7 +12,7 @@ from harness.analysis.findings.run_findings import run_findings
 from harness.analysis.findings.study_findings import metric_findings, study_findings
 from harness.analysis.means import curves, means, outcomes, summaries
 from harness.analysis.rankings import retrieval_facts
-from harness.analysis.results import Analysis, Contrast
+from harness.analysis.results import Analysis, Contrast, Effect
 from harness.analysis.several_factors import confounded, counterfactuals, interactions
 from harness.analysis.study_table import Options, StudyTable, measures
 from harness.analysis.suspects import suspects
@@ -61,7 +61,7 @@ def analyse(study: StudyTable, options: Options = WHOLE_REPORT) -> Analysis:
     )
     view = narrow(whole, options)
     findings = [
-        *effect_findings(whole),
+        *effect_findings(view.effects),
         *contrast_findings(whole),
         *run_findings(study, whole),
         *metric_findings(whole),
@@ -84,12 +84,7 @@ def narrow(analysis: Analysis, options: Options) -> Analysis:
     pairs = {(pair.left, pair.right) for pair in confounded}
     return replace(
         analysis,
-        effects=tuple(
-            effect
-            for effect in analysis.effects
-            if factor in (None, effect.factor)
-            and (baseline is None or any(baseline in pair for pair in effect.contrasts))
-        ),
+        effects=effects_in_view(analysis.effects, options),
         contrasts=contrasts_in_view(analysis.contrasts, options),
         confounded=confounded,
         incomparable=tuple(
@@ -108,6 +103,16 @@ def narrow(analysis: Analysis, options: Options) -> Analysis:
         ),
         baseline=baseline,
         factor=factor,
+    )
+
+
+def effects_in_view(effects: Iterable[Effect], options: Options) -> tuple[Effect, ...]:
+    """Return the changes that a baseline and a factor leave in view."""
+    return tuple(
+        effect
+        for effect in effects
+        if options.factor in (None, effect.factor)
+        and (options.baseline is None or any(options.baseline in pair for pair in effect.contrasts))
     )
 
 

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.analysis.analyse import in_view, runs_in_view
+from harness.analysis.analyse import effects_in_view, in_view, runs_in_view
 from harness.analysis.changes import Design
 from harness.analysis.effects import compare
 from harness.analysis.findings import SIDES, Finding, Severity, strongest_first
-from harness.analysis.findings.contrast_findings import found_differences, values_of
+from harness.analysis.findings.contrast_findings import effect_findings, values_of
 from harness.analysis.findings.run_findings import deeper_ranks
 from harness.analysis.findings.study_findings import judge_findings, trust_finding
 from harness.analysis.rankings import BY_JUDGE, USEFUL, retrieval_facts
@@ -278,7 +278,7 @@ def judge_results(
     ranked = all(map(has_useful_labels, common.tables.values()))
     shown = runs_in_view(study.scores.runs, pairs, options)
     findings = [
-        *(finding for effect in effects for finding in found_differences(effect)),
+        *effect_findings(effects_in_view(effects, options)),
         *(trust_finding(row) for row in trust if row.verdict is not Trust.TOO_FEW_GRADES),
         *deeper_ranks(study, retrieval_facts(study)),
     ]

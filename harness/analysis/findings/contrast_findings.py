@@ -1,6 +1,6 @@
 """Findings about one change of a factor, and about one contrast."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from harness.analysis.contrasts import FIXED_AT_ZERO
 from harness.analysis.findings import Finding, numbers_of, value_text
@@ -61,15 +61,9 @@ def contradictions(contrast: Contrast, layers: Mapping[str, Layer]) -> Iterator[
             )
 
 
-def effect_findings(analysis: Analysis) -> Iterator[Finding]:
-    """Yield what each change of a factor does beyond chance."""
-    for effect in analysis.effects:
-        yield from found_differences(effect)
-
-
-def found_differences(effect: Effect) -> Iterator[Finding]:
-    """Yield the metrics in which a change is better or worse, or may be."""
-    for row in effect.differences:
+def effect_findings(effects: Iterable[Effect]) -> Iterator[Finding]:
+    """Yield the metrics in which a change of a factor is better or worse, or may be."""
+    for effect, row in ((one, row) for one in effects for row in one.differences):
         if row.verdict not in FOUND:
             continue
         kind = row.verdict.value

@@ -40,10 +40,11 @@ def sign_choices(units: int, flips: int, seed: int) -> Floats:
     if units <= ALL_SIGNS_UP_TO:
         numbers = np.arange(2 ** max(0, units - 1))
         bits = (numbers >> np.arange(units - 1, -1, -1)[:, None]) & 1
-        return 1.0 - 2.0 * bits[:units]
+        return np.asarray(1.0 - 2.0 * bits[:units], np.float64)
     signs = np.random.default_rng(seed).integers(0, 2, (units, flips + 1), dtype=np.int8)
     signs[:, 0] = 1
-    return np.asarray(np.where(signs > 0, 1.0, -1.0), np.float64)
+    found: Floats = np.where(signs > 0, 1.0, -1.0)
+    return found
 
 
 def as_extreme(rows: Floats, signs: Floats) -> NDArray[np.int32]:
