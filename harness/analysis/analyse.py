@@ -10,7 +10,7 @@ from harness.analysis.findings import Finding, merge_alike, strongest_first
 from harness.analysis.findings.contrast_findings import contrast_findings, effect_findings
 from harness.analysis.findings.run_findings import run_findings
 from harness.analysis.findings.study_findings import metric_findings, study_findings
-from harness.analysis.means import curves, means, outcomes, summaries
+from harness.analysis.means import curves, leader, means, outcomes, summaries
 from harness.analysis.rankings import retrieval_facts
 from harness.analysis.results import Analysis, Contrast, Effect
 from harness.analysis.several_factors import confounded, counterfactuals, interactions
@@ -57,6 +57,7 @@ def analyse(study: StudyTable, options: Options = WHOLE_REPORT) -> Analysis:
         suspects=suspects(study),
         family=found.family,
         findings=(),
+        leader=leader(study, options.seed),
         clusters=None if clusters is None else int(clusters.max()) + 1,
     )
     view = narrow(whole, options)

@@ -358,6 +358,21 @@ class Outcomes:
 
 
 @dataclass(frozen=True, slots=True)
+class Leader:
+    """The runs with the most right answers, over the questions graded in every run compared."""
+
+    runs: tuple[str, ...]
+    right: float
+    known: int
+    """Questions."""
+    compared: int
+    """Runs, partial ones left out."""
+    chance: float
+    """How often the best of as many equal runs has that many right: the answers to each question
+    shuffled among the runs."""
+
+
+@dataclass(frozen=True, slots=True)
 class MeanCell:
     """The mean of one metric in one run."""
 
@@ -691,6 +706,8 @@ class Analysis:
     independent."""
     judges: Judges | None = None
     """What other judges say about the same answers; None with a single judge."""
+    leader: Leader | None = None
+    """None below two whole runs, and where no question is graded in each of them."""
 
     @cached_property
     def costs(self) -> frozenset[str]:

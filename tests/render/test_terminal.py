@@ -488,9 +488,7 @@ def test_data_that_contradict_themselves_come_first(
     assert "context precision differs on q2;" in one_line(" ".join(last[3:6]))
 
 
-def test_costs_are_described(
-    facts: StudyFacts, printed: Printed, study: Study, runs: Runs
-) -> None:
+def test_costs_are_described(facts: StudyFacts, printed: Printed, study: Study, runs: Runs) -> None:
     """A cost that changed on every one of many questions is said, and not tested."""
     tokens = {"k1": [100.0 + n for n in range(12)], "k2": [200.0 + n * n for n in range(12)]}
     shown = printed(terminal(study(runs(1, 2), {TOKENS: tokens}), facts))
