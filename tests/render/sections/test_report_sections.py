@@ -129,7 +129,7 @@ def test_sections_without_content_are_left_out(article: Analysis) -> None:
     keys = [section.key for section in report_sections(bare, StudyFacts("measles"), words("en"))]
 
     assert keys == [
-        *("study", "findings", "right_wrong", "means", "contrasts", "pairs", "reading"),
+        *("study", "basis", "findings", "right_wrong", "means", "contrasts", "pairs", "reading"),
     ]
 
 
