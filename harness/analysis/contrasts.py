@@ -281,12 +281,10 @@ def difference(
 
 def conclusion(row: Difference, direction: int, alpha: float) -> Conclusion:
     """Return the conclusion that the test of a difference allows."""
-    if row.mean is None or row.p is None:
-        return Conclusion.NO_EVIDENCE
     if row.p_adjusted is not None and row.p_adjusted <= alpha:
         if row.missing_differs and row.flips_with_missing:
             return Conclusion.CANNOT_TELL
-        return Conclusion.BETTER if row.mean * direction > 0 else Conclusion.WORSE
+        return Conclusion.BETTER if (row.mean or 0.0) * direction > 0 else Conclusion.WORSE
     suggested = row.q is not None and row.q <= alpha
     return Conclusion.SUGGESTED if suggested else Conclusion.NO_EVIDENCE
 

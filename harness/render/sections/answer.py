@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from harness.analysis.rankings import MEASURES
 from harness.analysis.results import (
     BEYOND_CHANCE,
     FOUND,
@@ -29,7 +30,8 @@ TOKENS, SECONDS = ("input_tokens", "output_tokens"), ("seconds",)
 MOST_CHANGES = {True: 6, False: 30}
 """Changes that have a row, brief and in full; the others are counted."""
 
-HELPS, HARMS = "more", "fewer"
+SUBJECTS = {RIGHT: "answers", EVIDENCE: "evidence"}
+"""Metric -> the beginning of the keys of what is said of it."""
 
 
 def answer(analysis: Analysis, facts: StudyFacts, words: Words, brief: bool) -> Section:
@@ -54,6 +56,8 @@ def claimed(analysis: Analysis, words: Words) -> Iterator[str]:
         return
     claims = [(effect, row) for effect in analysis.effects for row in effect.claims]
     for metric in dict.fromkeys([RIGHT, EVIDENCE, *(row.metric for _, row in claims)]):
+        if metric in MEASURES and metric != EVIDENCE:
+            continue  # other measures of the evidence retrieved say the same again
         for verdict in BEYOND_CHANCE:
             found = [
                 words.line("claim", change=change_text(effect.change, words), mean=row.mean)
@@ -61,7 +65,7 @@ def claimed(analysis: Analysis, words: Words) -> Iterator[str]:
                 if row.metric == metric and row.verdict is verdict
             ]
             if found:
-                key = f"answer_{verdict.value}"
+                key = f"{SUBJECTS.get(metric, 'quality')}_{verdict.value}"
                 yield words.line(key, changes=found, metric=words.metric(metric))
     right = [row for effect in analysis.effects if (row := effect.difference(RIGHT))]
     tested = [row for row in right if row.family is not TestFamily.NONE]
@@ -93,13 +97,13 @@ def changes_table(analysis: Analysis, words: Words, brief: bool) -> Iterator[Blo
     effects = sorted(analysis.effects, key=lambda effect: not effect.claims)
     shown = effects[: MOST_CHANGES[brief]]
     trusted = {row.metric for row in analysis.trust if row.verdict is Trust.TRUSTED}
-    trusted -= {RIGHT, EVIDENCE}
+    trusted -= MEASURES.keys()
     rows = [cells_of_change(effect, analysis, trusted, words) for effect in shown]
     kept = [key for key in rows[0] if any(key in row for row in rows)]
     columns = tuple(
         Column(
             words.get("columns", key),
-            number=key in ("right_answers", "tokens", "seconds"),
+            number=key in ("right", "tokens", "seconds"),
             long=key == "factor_change",
             bar=key == "interval",
         )
@@ -118,7 +122,7 @@ def cells_of_change(
     right, evidence = effect.difference(RIGHT), effect.difference(EVIDENCE)
     if right is not None:
         tone = TONES.get(right.verdict, Tone.PLAIN)
-        cells["right_answers"] = Cell(signed(right.mean), tone)
+        cells["right"] = Cell(signed(right.mean), tone)
         drawn = right if right.mean is not None else None
         cells["interval"] = Cell(interval(right.low, right.high), tone, drawn=drawn)
         cells["verdict"] = Cell(verdict_word(right, words), tone)

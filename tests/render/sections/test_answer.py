@@ -62,10 +62,12 @@ def test_what_helps_and_what_harms(study: Study, facts: StudyFacts) -> None:
     tokens = {TOKENS: {"a": [100.0] * 12, "b": [150.0] * 12}}
     found = study(runs, tokens, grades={"a": [0] * 12, "b": [1] * 12})
 
-    assert "better share right: prompt default -> strict (+1.000)." in said(found, facts)
+    assert "More answers right beyond chance: prompt default -> strict (+1.000)." in said(
+        found, facts
+    )
     assert "No change made more answers right" not in said(found, facts)
     [row] = rows(found, facts)
-    assert (row["right answers"], row["verdict"], row["tokens"]) == ("+1.000", "better", "+50 %")
+    assert (row["right"], row["verdict"], row["tokens"]) == ("+1.000", "better", "+50 %")
 
 
 def test_a_cost_hides_no_bottom_line(study: Study, facts: StudyFacts) -> None:
@@ -150,4 +152,4 @@ def test_a_declared_metric_is_claimed_by_its_name(study: Study, facts: StudyFact
 
     shown = said(study(runs, scores, options=options), facts)
 
-    assert "worse faithfulness: top_k 4 -> 9 (-0.800)." in shown
+    assert "Worse faithfulness beyond chance: top_k 4 -> 9 (-0.800)." in shown
