@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from harness.analysis.changes import Design, incomparable_groups
 from harness.analysis.contrasts import cluster_numbers
-from harness.analysis.effects import compare
+from harness.analysis.effects import compare, outlooks
 from harness.analysis.findings import Finding, merge_alike, strongest_first
 from harness.analysis.findings.contrast_findings import contrast_findings, effect_findings
 from harness.analysis.findings.run_findings import run_findings
@@ -57,6 +57,7 @@ def analyse(study: StudyTable, options: Options = WHOLE_REPORT) -> Analysis:
         suspects=suspects(study),
         family=found.family,
         findings=(),
+        outlooks=tuple(outlooks(found.effects, options)),
         leader=leader(study, options.seed),
         clusters=None if clusters is None else int(clusters.max()) + 1,
     )

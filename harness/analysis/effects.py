@@ -22,14 +22,18 @@ from harness.analysis.contrasts import (
 from harness.analysis.findings import value_text
 from harness.analysis.rankings import MEASURES
 from harness.analysis.results import (
+    BEYOND_CHANCE,
     ActsOn,
     Attribution,
+    Came,
     Change,
     Conclusion,
     Contrast,
+    Difference,
     Effect,
     Family,
     MetricTrust,
+    Outlook,
     TestFamily,
     Trust,
 )
@@ -304,3 +308,32 @@ def as_detail(test: MetricTest, whole: MetricTest, turned: bool) -> MetricTest:
         None if p is None else max(p, test.test.p) for p in (whole.p_adjusted, whole.q)
     )
     return replace(test, p_adjusted=p_adjusted, q=q, family=whole.family, level=whole.level)
+
+
+def outlooks(effects: Sequence[Effect], options: Options) -> Iterator[Outlook]:
+    """Yield whether what the study expected came, change by change."""
+    for expected in options.expect:
+        to = None if expected.to is None else value_text(expected.to)
+        found = [
+            effect
+            for effect in effects
+            if effect.factor == expected.factor
+            and to in (None, value_text(effect.change.right))
+            and effect.difference(expected.metric) is not None
+        ]
+        for effect in found:
+            row = effect.difference(expected.metric)
+            yield Outlook(expected, effect.change, came(expected.outcome, row))
+        if not found:
+            yield Outlook(expected, None, Came.UNTESTED)
+
+
+def came(outcome: str, row: Difference | None) -> Came:
+    """Return whether a difference is what was expected of it."""
+    if row is None or row.verdict in DESCRIBED:
+        return Came.UNTESTED
+    if row.verdict in (Conclusion.NO_EFFECT_POSSIBLE, Conclusion.IDENTICAL_BY_CONSTRUCTION):
+        return Came.CAME if outcome == "same" else Came.OPPOSITE
+    if row.verdict not in BEYOND_CHANCE:
+        return Came.OPEN
+    return Came.CAME if row.verdict.value == outcome else Came.OPPOSITE

@@ -12,6 +12,7 @@ from functools import cached_property
 from harness.analysis.findings import Finding
 from harness.analysis.statistics.intervals import Interval
 from harness.analysis.statistics.sign_flip import McNemar, binomial_p
+from harness.analysis.study_table import Expectation
 from harness.records import Layer
 
 SATURATED = 0.8
@@ -269,6 +270,27 @@ class Effect:
     def primary(self) -> tuple[Difference, ...]:
         """The primary tests; empty where none could be made."""
         return tuple(d for d in self.differences if d.family is TestFamily.PRIMARY)
+
+
+class Came(StrEnum):
+    """Whether what was expected came."""
+
+    CAME = "came"
+    OPPOSITE = "opposite"
+    OPEN = "open"
+    """Not shown, nor its opposite."""
+    UNTESTED = "untested"
+    """No pair of runs makes the change, or nothing scored it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What a study expected of a change, and whether it came."""
+
+    expected: Expectation
+    change: Change | None
+    """None where no pair of runs makes it."""
+    came: Came
 
 
 @dataclass(frozen=True, slots=True)
@@ -706,6 +728,8 @@ class Analysis:
     independent."""
     judges: Judges | None = None
     """What other judges say about the same answers; None with a single judge."""
+    outlooks: tuple[Outlook, ...] = ()
+    """What the study expected, in its order."""
     leader: Leader | None = None
     """None below two whole runs, and where no question is graded in each of them."""
 

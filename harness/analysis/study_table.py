@@ -118,6 +118,22 @@ class Primary:
     metric: str
 
 
+OUTCOMES = ("better", "worse", "same")
+"""What can be expected of a change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What the study expected of a change before collecting."""
+
+    factor: str
+    outcome: str = "better"
+    """One of `OUTCOMES`."""
+    metric: str = "right"
+    to: object = None
+    """The value changed to; None for every change of the factor."""
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """How to analyse, and which part to show."""
@@ -129,6 +145,7 @@ class Options:
     alpha: float = 0.05
     power: float = 0.8
     primary: tuple[Primary, ...] = ()
+    expect: tuple[Expectation, ...] = ()
     clusters: Mapping[str, str] = field(default_factory=dict)
     """Question id -> its cluster (document); a question that is absent is a cluster by itself."""
     flips: int = 9_999

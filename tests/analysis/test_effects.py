@@ -6,8 +6,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from harness.analysis import MetricFacts, Options, Primary, RunFacts, StudyTable, analyse
-from harness.analysis.results import ActsOn, Conclusion, Effect, TestFamily
+from harness.analysis import (
+    Expectation,
+    MetricFacts,
+    Options,
+    Primary,
+    RunFacts,
+    StudyTable,
+    analyse,
+)
+from harness.analysis.results import ActsOn, Came, Conclusion, Effect, TestFamily
 from harness.records import Layer
 
 Builder = Callable[..., StudyTable]
@@ -229,3 +237,41 @@ def test_no_false_claim_without_an_effect(study: Builder) -> None:
         found = analyse(study(right=cells, metrics={FAITHFULNESS: scores}, runs=runs))
         claims += any(effect.claims for effect in found.effects)
     assert claims <= 9  # P(more) = 0.03 at 5 %
+
+
+def test_whether_what_was_expected_came(study: Builder) -> None:
+    """top_k was expected to help and did, and not to harm; the prompt was expected to help and
+    did not; no pair changes the embedder, and nothing scored precision."""
+    runs = square()
+    right = {name: [float(name[0] == "9")] * N for name in runs}
+    expect = (
+        Expectation("top_k"),
+        Expectation("top_k", "worse", to=9),
+        Expectation("top_k", to=16),
+        Expectation("prompt"),
+        Expectation("embedder"),
+        Expectation("top_k", metric="precision"),
+    )
+
+    found = analyse(study(right=right, runs=runs), Options(expect=expect)).outlooks
+
+    assert [(one.expected.factor, one.came) for one in found] == [
+        ("top_k", Came.CAME),
+        ("top_k", Came.OPPOSITE),
+        ("top_k", Came.UNTESTED),
+        ("prompt", Came.OPEN),
+        ("embedder", Came.UNTESTED),
+        ("top_k", Came.UNTESTED),
+    ]
+
+
+def test_no_effect_is_what_was_expected(study: Builder) -> None:
+    """Equal answers to equal passages: the same, as expected; a partial run tests nothing."""
+    same = {"P": ["x"] * N, "Q": ["x"] * N}
+    lists = {name: [["a"]] * N for name in "PQ"}
+    table = study(right={"P": [1] * N, "Q": [1] * N}, answers=same, passages=lists)
+    options = Options(expect=(Expectation("top_k", "same"), Expectation("top_k")))
+
+    assert [one.came for one in analyse(table, options).outlooks] == [Came.CAME, Came.OPPOSITE]
+    part = replace(table, runs=(table.runs[0], replace(table.runs[1], partial=True)))
+    assert [one.came for one in analyse(part, options).outlooks] == [Came.UNTESTED] * 2

@@ -228,8 +228,8 @@ def test_a_test_declared_too_late_is_exploratory(
     assert "declared before collecting" not in running(done.stdout)
     [record] = caplog.records
     assert record.getMessage() == (
-        "faithfulness of prompt is exploratory: it was declared after ctx_k9 was collected "
-        "(2026-01-01T00:00:00+00:00)"
+        "study.primary: faithfulness of prompt does not count: it was declared after ctx_k9 was "
+        "collected (2026-01-01T00:00:00+00:00)"
     )
 
 

@@ -41,7 +41,7 @@ def answer(analysis: Analysis, facts: StudyFacts, words: Words, brief: bool) -> 
         blocks.append(Paragraph(facts.question, Tone.STRONG))
     if view := view_of(analysis):
         blocks.append(Paragraph(words.line("view", view=view), Tone.CAUTION))
-    sentences = [*claimed(analysis, words), *leading(analysis, words)]
+    sentences = [*claimed(analysis, words), *expected(analysis, words), *leading(analysis, words)]
     blocks.append(Paragraph(words.join("parts", sentences)))
     if analysis.effects:
         blocks += changes_table(analysis, words, brief)
@@ -77,6 +77,18 @@ def claimed(analysis: Analysis, words: Words) -> Iterator[str]:
         yield words.line("answer_none", tested=len(tested))
     if any(found.kind == "nothing_can_be_significant" for found in analysis.findings):
         yield words.line("answer_impossible")
+
+
+def expected(analysis: Analysis, words: Words) -> Iterator[str]:
+    """Yield whether what the study expected came."""
+    for outlook in analysis.outlooks:
+        expectation, change = outlook.expected, outlook.change
+        yield words.line(
+            f"expected_{outlook.came}",
+            metric=words.metric(expectation.metric),
+            outcome=words.get("outcomes", expectation.outcome),
+            change=expectation.factor if change is None else change_text(change, words),
+        )
 
 
 def leading(analysis: Analysis, words: Words) -> Iterator[str]:

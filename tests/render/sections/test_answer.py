@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from harness.analysis import Analysis, MetricFacts, Options, Primary, RunFacts
+from harness.analysis import Analysis, Expectation, MetricFacts, Options, Primary, RunFacts
 from harness.analysis.results import Conclusion, Leader
 from harness.records import Layer
 from harness.render import StudyFacts, terminal, words
@@ -153,3 +153,14 @@ def test_a_declared_metric_is_claimed_by_its_name(study: Study, facts: StudyFact
     shown = said(study(runs, scores, options=options), facts)
 
     assert "Worse faithfulness beyond chance: top_k 4 -> 9 (-0.800)." in shown
+
+
+def test_what_was_expected_is_answered(study: Study, facts: StudyFacts) -> None:
+    """The study wrote down that top_k would help; it did not show, and no run tests the prompt."""
+    runs = [RunFacts(f"k{k}", f"k{k}", leaves={"top_k": k}) for k in (4, 9)]
+    options = Options(expect=(Expectation("top_k"), Expectation("prompt")))
+
+    shown = said(study(runs, grades={"k4": [1, 0], "k9": [0, 1]}, options=options), facts)
+
+    assert "Expected of top_k 4 -> 9: share right better; that is not shown." in shown
+    assert "Expected of prompt: share right better; no pair of complete runs tests it." in shown
