@@ -4,8 +4,10 @@ Each function says which documented method it follows; none of them calls `harne
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
-from itertools import product
+from dataclasses import dataclass
+from itertools import combinations, product
 
 import numpy as np
 from scipy import stats
@@ -150,6 +152,44 @@ def auc_interval(scores: Values, right: Values, questions: Values) -> Interval:
     half = stats.t.ppf(0.975, n - 1) * spread / (whole * (1 - whole))
     middle = math.log(whole / (1 - whole))
     return tuple(1 / (1 + math.exp(-x)) for x in (middle - half, middle + half))  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class Within:
+    """Right against wrong answers to the same question."""
+
+    share: float | None
+    p: float | None
+    pairs: int
+    questions: int
+    verdict: str
+
+
+def within(scores: Values, right: Values, questions: Values) -> Within:
+    """Every (right, wrong) pair of a question, and every way to shuffle its labels."""
+    chances, concordant, pairs, count, fewest = {0.0: 1.0}, 0.0, 0, 0, 1.0
+    for q in np.unique(questions):
+        own, labels = scores[questions == q], right[questions == q]
+        rights, size = int(labels.sum()), len(labels)
+        if not 0 < rights < size:
+            continue
+        above = (own[:, None] > own + TINY) + 0.5 * (np.abs(own[:, None] - own) <= TINY)
+        sums = []
+        for at in map(list, combinations(range(size), rights)):
+            sums.append(float(np.delete(above[at], at, axis=1).sum()))
+        concordant += float(above[labels][:, ~labels].sum())
+        following: dict[float, float] = defaultdict(float)
+        for (total, chance), one in product(chances.items(), sums):
+            following[total + one] += chance / len(sums)
+        chances, fewest = following, fewest / len(sums)
+        pairs, count = pairs + rights * (size - rights), count + 1
+    if not pairs:
+        return Within(None, None, 0, 0, "not checkable")
+    p = sum(chance for total, chance in chances.items() if total >= concordant)
+    below = sum(chance for total, chance in chances.items() if total <= concordant)
+    verdict = "trusted" if p <= ALPHA else "inverted" if below <= ALPHA else "no evidence"
+    found = "too few grades" if fewest > ALPHA else verdict
+    return Within(concordant / pairs, p, pairs, count, found)
 
 
 def corrected(scores: Values, grades: Values) -> tuple[float, float, float] | None:
