@@ -354,7 +354,7 @@ class MetricTrust:
     """Cells that were scored and right."""
     wrong: int
     mixed: int
-    """Scored cells whose repeats are partly right; neither right nor wrong here."""
+    """Scored cells whose repeats are partly right; in neither of the means."""
     missing_right: int
     """Cells that were right and NA."""
     missing_wrong: int
@@ -363,8 +363,9 @@ class MetricTrust:
     metric's direction."""
     within_p: float | None
     """One-sided, labels shuffled within questions (clusters: their signs flipped)."""
-    within_pairs: int
-    """Pairs of a right and a wrong answer to the same question."""
+    within_pairs: float
+    """Pairs of a right and a wrong answer to the same question in two runs; the repeats of a run
+    count as one answer that is partly right."""
     within_questions: int
     """Questions with such pairs."""
     auc: float | None

@@ -57,22 +57,22 @@ def trust_of(
 ) -> MetricTrust:
     """Compare one metric with (runs, questions) of right and wrong.
 
-    A cell whose repeats are partly right is counted as mixed and is neither: its score is a mean
-    over right and wrong answers.
+    A cell whose repeats are partly right is counted as mixed: its score, a mean over right and
+    wrong answers, is in neither mean. Among the answers to its question it counts by its share.
     """
-    whole = np.isin(right, (0.0, 1.0))
-    no_score = np.isnan(measure.values)
-    scored = whole & ~no_score
+    known, no_score = ~np.isnan(right), np.isnan(measure.values)
+    scored = known & ~no_score
     questions = np.nonzero(scored)[1]
-    values, is_right = measure.values[scored], right[scored] == 1
     cells = GradedScores(
-        values * measure.direction,
-        is_right,
+        measure.values[scored] * measure.direction,
+        right[scored],
         questions,
         None if clusters is None else clusters[questions],
     )
     found, within = concordance(cells), within_questions(cells)
     low, high = auc_interval(found)
+    whole = np.isin(cells.right, (0.0, 1.0))
+    values, is_right = measure.values[scored][whole], cells.right[whole] == 1
     means = [float(values[kind].mean()) if kind.any() else None for kind in (is_right, ~is_right)]
     linear = pearson(values, is_right.astype(float))
     return MetricTrust(
@@ -83,11 +83,11 @@ def trust_of(
         gap=means[0] - means[1] if means[0] is not None and means[1] is not None else None,
         right=int(is_right.sum()),
         wrong=int((~is_right).sum()),
-        mixed=int((~whole & ~np.isnan(right) & ~no_score).sum()),
+        mixed=int((~whole).sum()),
         missing_right=int((no_score & (right == 1)).sum()),
         missing_wrong=int((no_score & (right == 0)).sum()),
         within=within.share,
-        within_p=within.p if within.pairs else None,
+        within_p=within.p if within.questions else None,
         within_pairs=within.pairs,
         within_questions=within.questions,
         auc=found.auc,
@@ -111,7 +111,7 @@ def why_undefined(values: Floats, is_right: NDArray[np.bool_]) -> str:
 
 def trust_level(within: Within) -> Trust:
     """Return the conclusion that right and wrong answers to the same questions allow."""
-    if not within.pairs:
+    if not within.questions:
         return Trust.NOT_CHECKABLE
     if within.floor > LEVEL:
         return Trust.TOO_FEW_GRADES

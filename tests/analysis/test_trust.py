@@ -305,10 +305,25 @@ def test_repeats_of_both_kinds_are_neither_right_nor_wrong() -> None:
 
     row = trust(values, right)
 
-    assert (row.right, row.wrong, row.mixed, row.questions) == (8, 0, 1, 8)
+    assert (row.right, row.wrong, row.mixed, row.questions) == (8, 0, 1, 9)
     assert row.mean_right == pytest.approx(0.9)
     assert row.mean_wrong is None
     assert trust(values * np.nan, right).mixed == 0
+
+
+def test_repeats_add_to_what_can_be_checked() -> None:
+    """Two runs, each question right in 2 of 3 repeats of one and in 1 of 3 of the other.
+
+    No cell is right throughout, yet in six of six questions the score follows the share.
+    """
+    shares = np.tile([[2 / 3, 1 / 3], [1 / 3, 2 / 3]], 3)
+
+    row = trust(shares, shares)
+
+    assert (row.mixed, row.mean_right, row.within_questions) == (12, None, 6)
+    # of the 2/3 * 2/3 + 1/3 * 1/3 pairs of a question the first part agrees
+    assert (row.within, row.within_pairs) == (pytest.approx(4 / 5), pytest.approx(6 * 5 / 9))
+    assert (row.within_p, row.verdict) == (2.0**-6, Trust.TRUSTED)
 
 
 def test_answer_match_stands_in_where_nobody_graded(study: Builder) -> None:

@@ -24,6 +24,7 @@ class Trust:
     interval: s.Interval
     within: s.Within
     questions: int
+    mixed: int
 
     @property
     def gap(self) -> float | None:
@@ -139,24 +140,25 @@ class Expected:
 
     def held_against_right(self, metric: str) -> Trust:
         right = self.facts.right.where(self.facts.origin == self.graded_by)
-        right = right.where(right.isin([0.0, 1.0]))
         values = self.facts.values(metric)
         cells = pd.DataFrame({"score": values.stack(), "right": right.stack()}).dropna()
         cells.index = cells.index.set_names(["run", "question"])
         cells = cells.reset_index()
-        is_right = (cells["right"] > 0.5).to_numpy()
+        shares, questions = as_array(cells["right"]), cells["question"].to_numpy()
         scores = as_array(cells["score"])
         turned = -scores if METRICS[metric].higher_is_better is False else scores
-        questions = cells["question"].to_numpy()
-        interval = s.auc_interval(turned, is_right, questions)
-        whole = s.auc(turned[is_right], turned[~is_right])
+        is_right, is_wrong = shares == 1, shares == 0
+        one_kind = is_right | is_wrong
+        interval = s.auc_interval(turned[one_kind], is_right[one_kind], questions[one_kind])
+        whole = s.auc(turned[is_right], turned[is_wrong])
         return Trust(
             good=scores[is_right],
-            bad=scores[~is_right],
+            bad=scores[is_wrong],
             auc=whole,
             interval=interval,
-            within=s.within(turned, is_right, questions),
+            within=s.within(turned, shares, questions),
             questions=len(set(questions)),
+            mixed=int((~one_kind).sum()),
         )
 
     @cached_property

@@ -7,7 +7,7 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import permutations, product
 
 import numpy as np
 from scipy import stats
@@ -160,33 +160,35 @@ class Within:
 
     share: float | None
     p: float | None
-    pairs: int
+    pairs: float
     questions: int
     verdict: str
 
 
 def within(scores: Values, right: Values, questions: Values) -> Within:
-    """Every (right, wrong) pair of a question, and every way to shuffle its labels."""
-    chances, concordant, pairs, count, fewest = {0.0: 1.0}, 0.0, 0, 0, 1.0
+    """Every two cells of a question, one's share right times the other's share wrong.
+
+    Against every way to shuffle the shares.
+    """
+    chances, concordant, pairs, count, fewest = {0.0: 1.0}, 0.0, 0.0, 0, 1.0
     for q in np.unique(questions):
-        own, labels = scores[questions == q], right[questions == q]
-        rights, size = int(labels.sum()), len(labels)
-        if not 0 < rights < size:
+        own, shares = scores[questions == q], right[questions == q]
+        if np.ptp(shares) < TINY:
             continue
         above = (own[:, None] > own + TINY) + 0.5 * (np.abs(own[:, None] - own) <= TINY)
-        sums = []
-        for at in map(list, combinations(range(size), rights)):
-            sums.append(float(np.delete(above[at], at, axis=1).sum()))
-        concordant += float(above[labels][:, ~labels].sum())
+        np.fill_diagonal(above, 0.0)
+        orders = [np.array(order) for order in set(permutations(shares.tolist()))]
+        sums = [round(float(order @ above @ (1 - order)), 9) for order in orders]
         following: dict[float, float] = defaultdict(float)
         for (total, chance), one in product(chances.items(), sums):
-            following[total + one] += chance / len(sums)
-        chances, fewest = following, fewest / len(sums)
-        pairs, count = pairs + rights * (size - rights), count + 1
+            following[round(total + one, 9)] += chance / len(sums)
+        concordant += float(shares @ above @ (1 - shares))
+        pairs += float(shares.sum() * (1 - shares).sum() - shares @ (1 - shares))
+        chances, fewest, count = following, fewest / len(sums), count + 1
     if not pairs:
-        return Within(None, None, 0, 0, "not checkable")
-    p = sum(chance for total, chance in chances.items() if total >= concordant)
-    below = sum(chance for total, chance in chances.items() if total <= concordant)
+        return Within(None, None, 0.0, 0, "not checkable")
+    p = sum(chance for total, chance in chances.items() if total >= concordant - TINY)
+    below = sum(chance for total, chance in chances.items() if total <= concordant + TINY)
     verdict = "trusted" if p <= ALPHA else "inverted" if below <= ALPHA else "no evidence"
     found = "too few grades" if fewest > ALPHA else verdict
     return Within(concordant / pairs, p, pairs, count, found)

@@ -1,7 +1,7 @@
 """How well scores separate right answers from wrong ones.
 
 Among answers to one question: the share of (right, wrong) pairs in which the right one scores
-higher, against shuffled labels. Over all answers: AUC with its interval, and Pearson's r.
+higher, against shuffled grades. Over all answers: AUC with its interval, and Pearson's r.
 
 The questions are the sample of the AUC, not the cells: eight questions under six variants are
 eight, not forty-eight. So its interval comes from leaving out one question at a time (a
@@ -10,6 +10,7 @@ at eight questions, where resampling them with replacement does not.
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -21,10 +22,14 @@ from harness.analysis.statistics.sign_flip import sign_flip
 from harness.records import Floats
 
 EXACT_UP_TO = 5_000
-"""(right, wrong) pairs up to which the distribution under shuffled labels is counted out."""
+"""Pairs of answers, and sets of grades left to place, up to which the distribution under
+shuffled grades is counted out."""
 
 FLIPS = 9_999
 """Random choices of signs where there are too many clusters to count all."""
+
+FINEST = 60
+"""Largest common denominator of shares right; finer ones are rounded to it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +38,8 @@ class GradedScores:
 
     scores: Floats
     """(cells,), oriented so that higher is better."""
-    right: NDArray[np.bool_]
+    right: Floats
+    """(cells,): 1 right, 0 wrong, between them the share of its repeats that are right."""
     questions: NDArray[np.int64]
     """The question of each cell, numbered from 0."""
     clusters: NDArray[np.int64] | None = None
@@ -48,81 +54,104 @@ class GradedScores:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SameQuestion:
-    """The right and the wrong answers to one question."""
+    """Cells of one question, not all equally right."""
 
-    concordant: float
-    """Pairs in which the right one scores higher, ties counting half."""
-    rights: int
-    wrongs: int
     ranks: NDArray[np.int64]
-    """(answers,): twice the rank of each score, tied scores sharing their mean rank."""
+    """(cells,): twice the rank of each score, tied scores sharing their mean rank."""
+    right: NDArray[np.int64]
+    """(cells,): how many of `of` answers are right."""
+    of: int
     unit: int
 
     @property
-    def pairs(self) -> int:
-        """(right, wrong) pairs."""
-        return self.rights * self.wrongs
+    def pairs(self) -> float:
+        """Pairs of a right and a wrong answer in two cells, an answer in `of` as 1 / of."""
+        total, squares = int(self.right.sum()), int((self.right**2).sum())
+        return (self.of * (self.ranks.size - 1) * total - total**2 + squares) / self.of**2
 
     @property
     def excess(self) -> float:
-        """Concordant pairs beyond half of all."""
-        return self.concordant - self.pairs / 2
+        """Concordant pairs beyond half of all: the right one scores higher, ties count half."""
+        return float((self.right * (self.ranks - self.ranks.mean())).sum()) / (2 * self.of)
 
     @property
     def variance(self) -> float:
-        """Of the concordant pairs under shuffled labels."""
+        """Of the excess when the cells' grades are shuffled."""
         n = self.ranks.size
-        return self.pairs / n * float((self.ranks / 2).var(ddof=1))
+        return n**2 / (n - 1) * float(self.right.var() * self.ranks.var()) / (2 * self.of) ** 2
+
+    @property
+    def counts(self) -> list[int]:
+        """How many cells have each grade, the lowest first."""
+        return [int(count) for count in np.unique(self.right, return_counts=True)[1]]
+
+    @property
+    def arrangements(self) -> int:
+        """In how many ways the cells' grades can be shuffled."""
+        return math.factorial(self.ranks.size) // math.prod(map(math.factorial, self.counts))
+
+    @property
+    def least(self) -> int:
+        """The smallest sum of rank times right, over all ways to shuffle."""
+        return int(np.sort(self.right)[::-1] @ np.sort(self.ranks))
 
     @property
     def shuffled(self) -> Floats:
-        """(2 pairs + 1,): the probability of 0, 1/2, 1, ... concordant pairs, shuffled labels."""
-        counts = np.zeros((self.rights + 1, int(self.ranks.sum()) + 1))
-        counts[0, 0] = 1
+        """The probability of each sum of rank times right, from the least on, when shuffled."""
+        levels = np.unique(self.right).tolist()
+        most = int(np.sort(self.right) @ np.sort(self.ranks))
+        # grades that are left -> in how many ways the others give each sum
+        ways = {tuple(self.counts): np.eye(1, most + 1)[0]}
         for rank in self.ranks.tolist():
-            counts[1:, rank:] += counts[:-1, :-rank].copy()
-        lowest = self.rights * (self.rights + 1)
-        sums = counts[-1, lowest : lowest + 2 * self.pairs + 1]
-        return np.asarray(sums / sums.sum())
+            following: dict[tuple[int, ...], Floats] = defaultdict(lambda: np.zeros(most + 1))
+            for left, sums in ways.items():
+                for at, level in enumerate(levels):
+                    if left[at]:
+                        rest = (*left[:at], left[at] - 1, *left[at + 1 :])
+                        following[rest][level * rank :] += sums[: most + 1 - level * rank]
+            ways = following
+        [sums] = ways.values()
+        return np.asarray(sums[self.least :] / sums.sum())
 
 
 @dataclass(frozen=True, slots=True)
 class Within:
     """How often the right one of two answers to the same question scores higher."""
 
-    concordant: float
-    pairs: int
+    share: float | None
+    """Of the pairs, ties counting half; None without pairs."""
+    pairs: float
+    """Pairs of a right and a wrong answer in two cells; repeats of a cell share its weight."""
     questions: int
-    """Questions with right and wrong answers."""
+    """Questions with such pairs."""
     p: float
-    """One-sided: the chance of as many concordant pairs, or more, if the score knew nothing."""
+    """One-sided: the chance of as high a share, or higher, if the score knew nothing."""
     p_below: float
-    """The chance of as few, or fewer."""
+    """The chance of as low a share, or lower."""
     floor: float
     """The smallest p that any scores could reach with these right and wrong answers."""
-
-    @property
-    def share(self) -> float | None:
-        """The share of concordant pairs; None without pairs."""
-        return self.concordant / self.pairs if self.pairs else None
 
 
 def within_questions(cells: GradedScores) -> Within:
     """Compare right with wrong answers to the same question.
 
-    The test shuffles right and wrong within each question: what makes a question easy, or its
+    The test shuffles the cells' grades within each question: what makes a question easy, or its
     scores high, cannot count. Where questions come in clusters, the excess of a whole cluster
-    changes sign instead, so that its questions count as one piece of evidence.
+    changes sign instead, so that its questions count as one piece of evidence. Under both the
+    runs' answers are exchangeable: a metric that favours a run for no reason is right by chance
+    where that run is the better one.
     """
     found = list(same_question(cells))
     if cells.clusters is None:
         p, p_below = shuffle_p(found)
-        floor = math.prod(1 / math.comb(one.ranks.size, one.rights) for one in found)
+        floor = 1 / math.prod(one.arrangements for one in found)
     else:
         p, p_below, floor = cluster_p(found)
+    pairs = sum(one.pairs for one in found)
+    excess = sum(one.excess for one in found)
     return Within(
-        concordant=sum(one.concordant for one in found),
-        pairs=sum(one.pairs for one in found),
+        share=0.5 + excess / pairs if pairs else None,
+        pairs=pairs,
         questions=len(found),
         p=p,
         p_below=p_below,
@@ -131,39 +160,50 @@ def within_questions(cells: GradedScores) -> Within:
 
 
 def same_question(cells: GradedScores) -> Iterator[SameQuestion]:
-    """Yield each question that has right and wrong answers."""
+    """Yield each question whose cells are not all equally right."""
+    shares = cells.right
+    of = next(n for n in range(1, FINEST + 1) if n == FINEST or is_whole(n * shares))
+    right = np.rint(of * shares).astype(np.int64)
     order = np.argsort(cells.questions, kind="stable")
     starts = np.flatnonzero(np.diff(cells.questions[order])) + 1
     for at in np.split(order, starts):
-        right, scores = cells.right[at], cells.scores[at]
-        rights = int(right.sum())
-        if 0 < rights < at.size:
+        if at.size and np.ptp(right[at]):
+            scores = cells.scores[at]
             ranks = np.rint(2 * counted_below(scores, scores) + 1).astype(np.int64)
-            concordant = (int(ranks[right].sum()) - rights * (rights + 1)) / 2
-            unit = int(cells.units[at[0]])
-            yield SameQuestion(concordant, rights, at.size - rights, ranks, unit)
+            yield SameQuestion(ranks, right[at], of, int(cells.units[at[0]]))
+
+
+def is_whole(values: Floats) -> bool:
+    """Return whether every value is a whole number, rounding apart."""
+    return bool((np.abs(values - np.rint(values)) < 1e-9).all())
 
 
 def shuffle_p(found: list[SameQuestion]) -> tuple[float, float]:
     """Return the chance of at least, and of at most, as many concordant pairs.
 
-    Counted out up to `EXACT_UP_TO` pairs; beyond them the normal distribution with the exact
-    mean and variance.
+    Counted out up to `EXACT_UP_TO`; beyond it the normal distribution with the exact mean and
+    variance.
     """
-    if sum(one.pairs for one in found) > EXACT_UP_TO:
+    pairs = sum(one.pairs * one.of for one in found)
+    sets = sum(math.prod(count + 1 for count in one.counts) for one in found)
+    if max(pairs, sets) > EXACT_UP_TO:
         from scipy.special import ndtr
 
-        z = sum(one.excess for one in found) / math.sqrt(sum(one.variance for one in found))
+        spread = math.sqrt(sum(one.variance for one in found))
+        z = sum(one.excess for one in found) / (spread or 1.0)
         return float(ndtr(-z)), float(ndtr(z))
-    chances = np.ones(1)
+    chances, at = np.ones(1), 0
     for one in found:
         chances = np.convolve(chances, one.shuffled)
-    at = round(2 * sum(one.concordant for one in found))
+        at += int(one.right @ one.ranks) - one.least
     return round(float(chances[at:].sum()), 12), round(float(chances[: at + 1].sum()), 12)
 
 
 def cluster_p(found: list[SameQuestion]) -> tuple[float, float, float]:
-    """Return the same two chances by flipping the signs of clusters, and the smallest p."""
+    """Return the same two chances by flipping the signs of clusters, and the smallest p.
+
+    The chance against the direction of the data is 1 less the other: it is near 1 or a half.
+    """
     units = np.array([one.unit for one in found], np.int64)
     excess = np.bincount(units, [one.excess for one in found]).astype(np.float64)
     sums = excess[np.unique(units)]
@@ -189,9 +229,13 @@ class Concordance:
 
 
 def concordance(cells: GradedScores) -> Concordance:
-    """Compare every right one with every wrong one, and again without each unit."""
-    good, bad = cells.scores[cells.right], cells.scores[~cells.right]
-    good_units, bad_units = cells.units[cells.right], cells.units[~cells.right]
+    """Compare every right one with every wrong one, and again without each unit.
+
+    A cell that is partly right is neither.
+    """
+    right, wrong = cells.right == 1, cells.right == 0
+    good, bad = cells.scores[right], cells.scores[wrong]
+    good_units, bad_units = cells.units[right], cells.units[wrong]
     size = int(cells.units.max(initial=-1)) + 1
     below = counted_below(good, bad)
     above = good.size - counted_below(bad, good)

@@ -71,8 +71,8 @@ def metric_trust(
 
 def against_right(checked: list[MetricTrust], words: Words, brief: bool) -> list[Block]:
     """Return the table, the lines that sum it up, and who graded."""
-    numbers = ["mean_right", "mean_wrong", "gap", "answers", "within", "p", "within_pairs"]
-    numbers += [] if brief else ["auc", "interval"]
+    numbers = ["mean_right", "mean_wrong", "gap", "answers", "within", "p"]
+    numbers += [] if brief else ["within_pairs", "auc", "interval"]
     columns = words.columns(("metric", *numbers, "verdict"), long=("metric",))
     rows = tuple(trust_row(row, words, brief) for row in checked)
     places = tuple(("metric", row.metric) for row in checked)
@@ -106,10 +106,9 @@ def trust_row(row: MetricTrust, words: Words, brief: bool) -> tuple[Cell, ...]:
         f"{count(row.right)}/{count(row.wrong)}",
         mean(row.within),
         probability(row.within_p),
-        count(row.within_pairs),
     ]
     if not brief:
-        texts += [mean(row.auc), interval(row.low, row.high, mean)]
+        texts += [count(row.within_pairs), mean(row.auc), interval(row.low, row.high, mean)]
     plain = Tone.MUTED if tone is Tone.MUTED else Tone.PLAIN
     return (*(Cell(text, plain) for text in texts), Cell(verdict, tone))
 

@@ -17,13 +17,13 @@ from harness.analysis.statistics.concordance import (
 
 
 def cells(
-    rows: Sequence[tuple[Sequence[float], Sequence[int]]], clusters: Sequence[int] | None = None
+    rows: Sequence[tuple[Sequence[float], Sequence[float]]], clusters: Sequence[int] | None = None
 ) -> GradedScores:
     """Build cells from each question's scores and grades."""
     numbers = np.repeat(np.arange(len(rows)), [len(scores) for scores, _ in rows])
     return GradedScores(
         np.concatenate([np.array(scores, float) for scores, _ in rows]),
-        np.concatenate([np.array(grades) for _, grades in rows]) == 1,
+        np.concatenate([np.array(grades, float) for _, grades in rows]),
         numbers,
         None if clusters is None else np.array(clusters)[numbers],
     )
@@ -36,7 +36,7 @@ ONE = ([0.9, 0.6, 0.6, 0.1], [1, 1, 0, 0])
 def test_pairs_of_one_question_and_all_their_shufflings() -> None:
     """Of the six choices of two right ones, two have 3.5 concordant pairs and none has more."""
     found = within_questions(cells([ONE]))
-    assert (found.concordant, found.pairs, found.questions) == (3.5, 4, 1)
+    assert (found.share, found.pairs, found.questions) == (7 / 8, 4, 1)
     assert (found.p, found.p_below, found.floor) == (pytest.approx(2 / 6), 1.0, 1 / 6)
 
     # two such questions, and one that is right throughout and says nothing
@@ -66,9 +66,30 @@ def test_the_p_is_that_of_every_shuffling() -> None:
     observed = sum(concordant(scores, range(sum(grades))) for scores, grades in rows)
 
     found = within_questions(cells(rows))
-    assert found.concordant == observed
+    assert found.share == pytest.approx(observed / (2 * 3 + 2 * 2 + 1 * 3))
     assert found.p == pytest.approx((totals >= observed).mean())
     assert found.p_below == pytest.approx((totals <= observed).mean())
+
+
+def test_repeats_count_by_the_share_of_them_that_is_right() -> None:
+    """Three cells with 3, 1 and 0 of 3 answers right: pairs of a right and a wrong answer.
+
+    The right ones of the first cell meet 2 and 3 wrong ones, 15 pairs; that of the second meets
+    3. All 18 agree with scores in the same order, which one of six orders does. With the first
+    two swapped 3 * 2 pairs do not agree. Each answer is a third of a cell, so 18 pairs are 2.
+    """
+    shares = [1, 1 / 3, 0]
+
+    best = within_questions(cells([([0.9, 0.5, 0.1], shares)]))
+    assert (best.share, best.pairs) == (pytest.approx(1.0), pytest.approx(2.0))
+    assert (best.p, best.floor) == (pytest.approx(1 / 6), pytest.approx(1 / 6))
+    swapped = within_questions(cells([([0.5, 0.9, 0.1], shares)]))
+    assert swapped.share == pytest.approx((9 + 3) / 18)
+    assert swapped.p == pytest.approx(3 / 6)
+    # without a common denominator of 60 or less, shares are rounded to sixtieths
+    fine = within_questions(cells([([0.9, 0.5, 0.1], [1, 1 / 7, 1 / 11])]))
+    assert fine.pairs == pytest.approx(6 / 7 + 10 / 11 + 10 / 77 + 6 / 77, abs=0.02)
+    assert fine.p == pytest.approx(1 / 6)
 
 
 def test_many_pairs_take_the_normal_distribution(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,6 +105,8 @@ def test_many_pairs_take_the_normal_distribution(monkeypatch: pytest.MonkeyPatch
     assert rough.p != exact.p
     assert rough.p == pytest.approx(exact.p, abs=0.01)
     assert rough.p_below == pytest.approx(exact.p_below, abs=0.01)
+    constant = within_questions(cells([([0.5] * 6, own) for own in grades]))
+    assert (constant.share, constant.p, constant.p_below) == (0.5, 0.5, 0.5)
 
 
 def test_a_cluster_changes_sign_as_a_whole() -> None:
