@@ -35,9 +35,9 @@ def analyse(study: StudyTable, options: Options = WHOLE_REPORT) -> Analysis:
     design = Design(study.runs)
     options = replace(options, baseline=design.stand_in(options.baseline))
     compared = measures(study)
-    trust = metric_trust(study, compared)
-    found = compare(study, design, compared, trust, options)
     clusters = cluster_numbers(study, options)
+    trust = metric_trust(study, compared, clusters)
+    found = compare(study, design, compared, trust, options)
     names = study.scores.runs
     whole = Analysis(
         runs=summaries(study),

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from harness.analysis.analyse import effects_in_view, in_view, runs_in_view
 from harness.analysis.changes import Design
+from harness.analysis.contrasts import cluster_numbers
 from harness.analysis.effects import compare
 from harness.analysis.findings import SIDES, Finding, Severity, strongest_first
 from harness.analysis.findings.contrast_findings import effect_findings, values_of
@@ -18,6 +19,7 @@ from harness.analysis.findings.run_findings import deeper_ranks
 from harness.analysis.findings.study_findings import judge_findings, trust_finding
 from harness.analysis.rankings import BY_JUDGE, USEFUL, retrieval_facts
 from harness.analysis.results import (
+    UNCHECKED,
     Analysis,
     CheckAgreement,
     Contrast,
@@ -26,7 +28,6 @@ from harness.analysis.results import (
     Judges,
     MetricTrust,
     Reading,
-    Trust,
 )
 from harness.analysis.statistics.kappa import kappa
 from harness.analysis.study_table import (
@@ -260,7 +261,7 @@ def analyse_judge(study: StudyTable, common: CommonPart, options: Options) -> Ju
     """Analyse the common part as scored by one judge; its tests are one family."""
     baseline = options.baseline if options.baseline in study.scores.runs else None
     compared = measures(study)
-    trust = metric_trust(study, compared)
+    trust = metric_trust(study, compared, cluster_numbers(study, options))
     view = replace(options, baseline=baseline)
     found = compare(study, Design(study.runs), compared, trust, view)
     return judge_results(study, found.effects, found.contrasts, trust, common, options)
@@ -279,7 +280,7 @@ def judge_results(
     shown = runs_in_view(study.scores.runs, pairs, options)
     findings = [
         *effect_findings(effects_in_view(effects, options)),
-        *(trust_finding(row) for row in trust if row.verdict is not Trust.TOO_FEW_GRADES),
+        *(trust_finding(row) for row in trust if row.verdict not in UNCHECKED),
         *deeper_ranks(study, retrieval_facts(study)),
     ]
     return JudgeResults(
@@ -368,7 +369,7 @@ def reading(finding: Finding, own: JudgeResults) -> tuple[str, float | None]:
         difference = effect.difference(metric) if effect else None
         return (difference.verdict.value, difference.mean) if difference else ("", None)
     trust = own.trust.get(metric)
-    return (trust.verdict.value, trust.auc) if trust else ("", None)
+    return (trust.verdict.value, trust.within) if trust else ("", None)
 
 
 def agreements(

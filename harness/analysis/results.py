@@ -439,16 +439,21 @@ class MetricMeans:
 
 
 class Trust(StrEnum):
-    """Whether a metric can tell right answers from wrong ones."""
+    """Whether a metric scores right answers above wrong answers to the same question."""
 
     TRUSTED = "trusted"
     NO_EVIDENCE = "no_evidence"
     INVERTED = "inverted"
     TOO_FEW_GRADES = "too_few_grades"
+    """With so few right and wrong answers to the same questions no metric could be trusted."""
+    NOT_CHECKABLE = "not_checkable"
+    """No question has both right and wrong answers."""
 
 
 NOT_TRUSTED = (Trust.NO_EVIDENCE, Trust.INVERTED)
-"""Of a metric that cannot tell right answers from wrong ones, with enough grades to say so."""
+"""Of a metric not shown to tell right answers from wrong ones, with enough grades to show it."""
+UNCHECKED = (Trust.TOO_FEW_GRADES, Trust.NOT_CHECKABLE)
+"""Of a metric about which the grades say nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -463,20 +468,26 @@ class MetricTrust:
     right: int
     """Cells that were scored and right."""
     wrong: int
+    mixed: int
+    """Scored cells whose repeats are partly right; in neither of the means."""
     missing_right: int
     """Cells that were right and NA."""
     missing_wrong: int
+    within: float | None
+    """The chance that the right one of two answers to the same question scores better; in the
+    metric's direction."""
+    within_p: float | None
+    """One-sided, labels shuffled within questions (clusters: their signs flipped)."""
+    within_pairs: float
+    """Pairs of a right and a wrong answer to the same question in two runs; the repeats of a run
+    count as one answer that is partly right."""
+    within_questions: int
+    """Questions with such pairs."""
     auc: float | None
-    """The chance that a right answer scores better than a wrong one; in the metric's direction."""
+    """The same chance over all pairs of answers: also tells easy from hard questions."""
     low: float | None
-    """95 % interval, questions as the unit."""
+    """95 % interval of `auc`, questions (or their clusters) as the unit."""
     high: float | None
-    auc_within: float | None
-    """Over pairs of answers of one run."""
-    auc_between: float | None
-    """Over pairs of answers of two runs."""
-    pairs_within: int
-    pairs_between: int
     questions: int
     """Questions with a scored, graded answer."""
     graded_by: str
@@ -640,7 +651,7 @@ class Reading:
     verdict: str
     """A `Conclusion` on the difference or a `Trust` in the metric; empty where neither applies."""
     number: float | None
-    """The mean difference, or the AUC."""
+    """The mean difference, or the share of concordant pairs within questions."""
 
 
 @dataclass(frozen=True, slots=True)

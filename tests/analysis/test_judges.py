@@ -163,9 +163,9 @@ def test_what_rests_on_no_judge_is_not_counted() -> None:
 
 def test_a_metric_that_one_judge_believes() -> None:
     """Under A right answers score above wrong ones, under B not: one row, whoever is first."""
-    grades = {"P": [0.0, 1.0] * 10, "Q": [0.0, 1.0] * 10}
-    telling = {"P": [0.1, 0.9] * 10, "Q": [0.1, 0.9] * 10}
-    dull = {"P": [0.1, 0.9, 0.9, 0.1] * 5, "Q": [0.1, 0.9, 0.9, 0.1] * 5}
+    grades = {"P": [0.0, 1.0] * 10, "Q": [1.0, 0.0] * 10}
+    telling = {"P": [0.1, 0.9] * 10, "Q": [0.9, 0.1] * 10}
+    dull = {"P": [0.1, 0.9, 0.9, 0.1] * 5, "Q": [0.9, 0.1, 0.1, 0.9] * 5}
 
     tables = [
         ("A", table("A", {"faithfulness": telling}, right=grades)),

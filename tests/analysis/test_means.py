@@ -70,9 +70,13 @@ def test_metrics_that_are_shown_in_their_own_way(study: Builder) -> None:
     seconds = MetricFacts("seconds", Layer.COST, False, bounded=False)
     lost = MetricFacts("faithfulness", Layer.GENERATION)
     blind = MetricFacts("relevancy", Layer.GENERATION)
-    scores = {seconds: {"a": [1.0] * 8}, lost: {"a": [None] * 8}, blind: {"a": [0.5, 0.4] * 4}}
+    scores = {
+        seconds: {"a": [1.0] * 8, "b": [1.0] * 8},
+        lost: {"a": [None] * 8, "b": [None] * 8},
+        blind: {"a": [0.5, 0.4] * 4, "b": [0.4, 0.5] * 4},
+    }
 
-    found = analyse(study(metrics=scores, right={"a": [1, 1, 0, 0] * 2}))
+    found = analyse(study({"a": [1, 1, 0, 0] * 2, "b": [0, 0, 1, 1] * 2}, scores))
 
     assert (found.costs, found.unbounded, found.unscored) == (
         {"seconds"},

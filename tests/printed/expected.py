@@ -22,10 +22,9 @@ class Trust:
     bad: np.ndarray
     auc: float | None
     interval: s.Interval
-    within: float | None
-    between: float | None
+    within: s.Within
     questions: int
-    verdict: str
+    mixed: int
 
     @property
     def gap(self) -> float | None:
@@ -141,39 +140,30 @@ class Expected:
 
     def held_against_right(self, metric: str) -> Trust:
         right = self.facts.right.where(self.facts.origin == self.graded_by)
-        right = right.where(right != 0.5)
         values = self.facts.values(metric)
         cells = pd.DataFrame({"score": values.stack(), "right": right.stack()}).dropna()
         cells.index = cells.index.set_names(["run", "question"])
         cells = cells.reset_index()
-        is_right = (cells["right"] > 0.5).to_numpy()
+        shares, questions = as_array(cells["right"]), cells["question"].to_numpy()
         scores = as_array(cells["score"])
         turned = -scores if METRICS[metric].higher_is_better is False else scores
-        questions, runs = cells["question"].to_numpy(), cells["run"].to_numpy()
-        interval = s.auc_interval(turned, is_right, questions)
-        whole = s.auc(turned[is_right], turned[~is_right])
-        same = runs[is_right][:, None] == runs[~is_right][None, :]
-        one, other = turned[is_right][:, None], turned[~is_right][None, :]
-        above = (one > other + s.TINY) + 0.5 * (np.abs(one - other) <= s.TINY)
-        few = (
-            interval[0] is None
-            or len(set(questions)) < 5
-            or min(is_right.sum(), (~is_right).sum()) < 3
-        )
+        is_right, is_wrong = shares == 1, shares == 0
+        one_kind = is_right | is_wrong
+        interval = s.auc_interval(turned[one_kind], is_right[one_kind], questions[one_kind])
+        whole = s.auc(turned[is_right], turned[is_wrong])
         return Trust(
             good=scores[is_right],
-            bad=scores[~is_right],
+            bad=scores[is_wrong],
             auc=whole,
             interval=interval,
-            within=s.mean(above[same]),
-            between=s.mean(above[~same]),
+            within=s.within(turned, shares, questions),
             questions=len(set(questions)),
-            verdict="too few grades" if few else trust_verdict(interval),
+            mixed=int((~one_kind).sum()),
         )
 
     @cached_property
     def doubted(self) -> set[str]:
-        return {m for m, t in self.trust.items() if t.verdict in ("no evidence", "inverted")}
+        return {m for m, t in self.trust.items() if t.within.verdict in ("no evidence", "inverted")}
 
     # ------------------------------------------------------------------ contrasts
 
@@ -335,13 +325,6 @@ class Expected:
             if len(state) == 4:
                 found.setdefault(tuple(state), []).append(question)
         return dict(sorted(found.items()))
-
-
-def trust_verdict(interval: s.Interval) -> str:
-    low, high = interval
-    assert low is not None
-    assert high is not None
-    return "trusted" if low > 0.5 else "inverted" if high < 0.5 else "no evidence"
 
 
 def bounds(left: pd.Series, right: pd.Series, lower_is_better: bool, bounded: bool) -> s.Interval:

@@ -117,6 +117,8 @@ def against_right(finding: Finding, found: Expected) -> Numbers:
     assert finding["names"]["graded_by"] == found.graded_by
     numbers: Numbers = {
         **{"auc": trust.auc, "low": trust.interval[0], "high": trust.interval[1]},
+        **{"within": trust.within.share, "within_p": trust.within.p},
+        **{"within_pairs": trust.within.pairs, "within_questions": trust.within.questions},
         **{"gap": trust.gap, "right": len(trust.good), "wrong": len(trust.bad)},
         "questions": trust.questions,
     }

@@ -4,8 +4,10 @@ Each function says which documented method it follows; none of them calls `harne
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
-from itertools import product
+from dataclasses import dataclass
+from itertools import permutations, product
 
 import numpy as np
 from scipy import stats
@@ -150,6 +152,46 @@ def auc_interval(scores: Values, right: Values, questions: Values) -> Interval:
     half = stats.t.ppf(0.975, n - 1) * spread / (whole * (1 - whole))
     middle = math.log(whole / (1 - whole))
     return tuple(1 / (1 + math.exp(-x)) for x in (middle - half, middle + half))  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class Within:
+    """Right against wrong answers to the same question."""
+
+    share: float | None
+    p: float | None
+    pairs: float
+    questions: int
+    verdict: str
+
+
+def within(scores: Values, right: Values, questions: Values) -> Within:
+    """Every two cells of a question, one's share right times the other's share wrong.
+
+    Against every way to shuffle the shares.
+    """
+    chances, concordant, pairs, count, fewest = {0.0: 1.0}, 0.0, 0.0, 0, 1.0
+    for q in np.unique(questions):
+        own, shares = scores[questions == q], right[questions == q]
+        if np.ptp(shares) < TINY:
+            continue
+        above = (own[:, None] > own + TINY) + 0.5 * (np.abs(own[:, None] - own) <= TINY)
+        np.fill_diagonal(above, 0.0)
+        orders = [np.array(order) for order in set(permutations(shares.tolist()))]
+        sums = [round(float(order @ above @ (1 - order)), 9) for order in orders]
+        following: dict[float, float] = defaultdict(float)
+        for (total, chance), one in product(chances.items(), sums):
+            following[round(total + one, 9)] += chance / len(sums)
+        concordant += float(shares @ above @ (1 - shares))
+        pairs += float(shares.sum() * (1 - shares).sum() - shares @ (1 - shares))
+        chances, fewest, count = following, fewest / len(sums), count + 1
+    if not pairs:
+        return Within(None, None, 0.0, 0, "not checkable")
+    p = sum(chance for total, chance in chances.items() if total >= concordant - TINY)
+    below = sum(chance for total, chance in chances.items() if total <= concordant + TINY)
+    verdict = "trusted" if p <= ALPHA else "inverted" if below <= ALPHA else "no evidence"
+    found = "too few grades" if fewest > ALPHA else verdict
+    return Within(concordant / pairs, p, pairs, count, found)
 
 
 def corrected(scores: Values, grades: Values) -> tuple[float, float, float] | None:

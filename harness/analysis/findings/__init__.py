@@ -70,6 +70,10 @@ TESTED = (
     SIDES,
     ("won", "lost"),
 )
+TRUST_NUMBERS = (
+    *("within", "within_p", "within_pairs", "within_questions"),
+    *("auc", "low", "high", "gap", "right", "wrong", "questions"),
+)
 
 KINDS: dict[str, FindingKind] = {
     "retrieval_scores_differ": FindingKind(
@@ -157,10 +161,10 @@ KINDS: dict[str, FindingKind] = {
         ("informative", "questions"),
     ),
     "metric_trusted": FindingKind(
-        "The metric scores right answers above wrong ones, beyond chance.",
+        "The metric scores right answers above wrong ones to the same question, beyond chance.",
         Severity.FINDING,
         ("metric",),
-        ("auc", "low", "high", "gap", "right", "wrong", "questions"),
+        TRUST_NUMBERS,
         ("graded_by",),
     ),
     "deeper_rank": FindingKind(
@@ -193,11 +197,11 @@ KINDS: dict[str, FindingKind] = {
         ("primary", "smallest_p", "alpha"),
     ),
     "metric_not_trusted": FindingKind(
-        "The metric cannot tell right answers from wrong ones (verdict `no_evidence`), or scores "
-        "wrong ones higher (`inverted`).",
+        "The metric is not shown to tell right from wrong answers to the same question (verdict "
+        "`no_evidence`), or scores wrong ones higher (`inverted`).",
         Severity.WARNING,
         ("metric",),
-        ("auc", "low", "high", "gap", "right", "wrong", "questions"),
+        TRUST_NUMBERS,
         ("graded_by", "verdict"),
     ),
     "retrieval_moved": FindingKind(
@@ -363,10 +367,11 @@ KINDS: dict[str, FindingKind] = {
         ("factor", "metric"),
     ),
     "too_few_grades": FindingKind(
-        "Too few graded answers, or of one kind only, to say whether the metric can be trusted.",
+        "Too few right and wrong answers to the same questions, or none, to say whether the metric "
+        "can be trusted.",
         Severity.NOTE,
         ("metric",),
-        ("right", "wrong", "questions"),
+        ("within_pairs", "within_questions", "right", "wrong", "questions"),
         ("graded_by",),
     ),
     "always_right": FindingKind(

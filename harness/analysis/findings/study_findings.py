@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from harness.analysis.findings import SIDES, Finding, numbers_of, value_text
 from harness.analysis.findings.contrast_findings import values_of
 from harness.analysis.results import (
+    UNCHECKED,
     Analysis,
     CheckAgreement,
     Confounded,
@@ -194,7 +195,7 @@ def missing_and_coarse(metric: MetricMeans) -> Iterator[Finding]:
 
 def trust_finding(row: MetricTrust) -> Finding:
     """Return whether a metric can be trusted."""
-    kinds = {Trust.TRUSTED: "metric_trusted", Trust.TOO_FEW_GRADES: "too_few_grades"}
+    kinds = {Trust.TRUSTED: "metric_trusted", **dict.fromkeys(UNCHECKED, "too_few_grades")}
     kind = kinds.get(row.verdict, "metric_not_trusted")
     names = {"graded_by": row.graded_by}
     if row.verdict not in kinds:

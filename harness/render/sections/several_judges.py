@@ -165,4 +165,4 @@ def reading_text(claim: FindingByJudge, reading: Reading, words: Words) -> str:
         return verdict
     if contrast:
         return words.line("reading_mean", verdict=verdict, mean=reading.number)
-    return words.line("reading_auc", verdict=verdict, auc=reading.number)
+    return words.line("reading_within", verdict=verdict, within=reading.number)

@@ -187,4 +187,5 @@ def test_trusted_and_untested_metrics_are_named(article: StudyTable, study: Buil
     faithfulness = MetricFacts("faithfulness", Layer.GENERATION)
     table = study(right={"P": [1, 0]}, metrics={faithfulness: {"P": [0.5, 0.1]}})
     [finding] = [f for f in analyse(table).findings if f.kind == "too_few_grades"]
-    assert finding.numbers == {"right": 1, "wrong": 1, "questions": 2}
+    none = {"within_pairs": 0, "within_questions": 0}
+    assert finding.numbers == {**none, "right": 1, "wrong": 1, "questions": 2}
