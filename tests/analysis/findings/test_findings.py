@@ -43,7 +43,7 @@ def test_undefined_numbers_become_null() -> None:
 
 def test_costs_come_after_what_they_buy() -> None:
     """Among findings of one weight, answers and scores come before tokens and seconds."""
-    kinds = ("different", "credit", "better", "informative", "worse", "under_every_judge")
+    kinds = ("different", "credit", "better", "worse", "under_every_judge")
     mixed = [Finding(kind) for kind in ("deeper_rank", *kinds)]
 
     assert [finding.kind for finding in strongest_first(mixed)] == [
@@ -51,7 +51,6 @@ def test_costs_come_after_what_they_buy() -> None:
         "worse",
         "under_every_judge",
         "credit",
-        "informative",
         "different",
         "deeper_rank",
     ]
