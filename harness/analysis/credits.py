@@ -4,6 +4,7 @@ Even where no factor acts, some questions turn right under some change. So a cha
 only where at least two pairs of runs make it and shuffled answers seldom turn as many.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -12,10 +13,9 @@ import numpy as np
 from harness.analysis.changes import Design, Pair
 from harness.analysis.findings import value_text
 from harness.analysis.results import Change, Credit
-from harness.analysis.statistics.shuffles import at_least, chance_turned
+from harness.analysis.statistics.shuffles import Counts, at_least, chance_turned, label_counts
 from harness.analysis.statistics.sign_flip import holm
 from harness.analysis.study_table import StudyTable, names_where
-from harness.records import Floats
 
 LEAST = 2
 """Pairs of runs that must make a change before it can be credited."""
@@ -27,14 +27,14 @@ def credits(study: StudyTable, design: Design) -> tuple[Credit, ...]:
     A question turned where every pair of runs has it wrong on one side and right on the other, in
     all repeats. p is corrected by Holm over the changes that at least two pairs make.
     """
-    found = []
-    for change, pairs in pairs_by_change(design):
-        for direction in ("won", "lost"):
-            found.append(credit(study, design, change, pairs, direction))
-    tested = [at for at, one in enumerate(found) if len(one.contrasts) >= LEAST]
-    for at, adjusted in zip(tested, holm([found[at].p for at in tested]), strict=True):
-        found[at] = replace(found[at], p_adjusted=adjusted)
-    return tuple(found)
+    pools = shuffled_together(study)
+    found = [
+        credit(study, pools, change, pairs, direction)
+        for change, pairs in pairs_by_change(design)
+        for direction in ("won", "lost")
+    ]
+    adjusted = iter(holm([one.p for one in found if one.p is not None]))
+    return tuple(one if one.p is None else replace(one, p_adjusted=next(adjusted)) for one in found)
 
 
 def pairs_by_change(design: Design) -> list[tuple[Change, list[Pair]]]:
@@ -50,31 +50,34 @@ def pairs_by_change(design: Design) -> list[tuple[Change, list[Pair]]]:
     return list(found.values())
 
 
+Pool = tuple[frozenset[int], Counts]
+"""Numbers of runs whose labels are shuffled among each other, and how many of each there are."""
+
+
+def shuffled_together(study: StudyTable) -> list[Pool]:
+    """Return the runs over one corpus and test set each: no others are compared."""
+    found = defaultdict(list)
+    for at, run in enumerate(study.runs):
+        found[run.corpus, run.testset].append(at)
+    return [(frozenset(runs), label_counts(study.right.values[runs])) for runs in found.values()]
+
+
 def credit(
-    study: StudyTable, design: Design, change: Change, pairs: Sequence[Pair], direction: str
+    study: StudyTable, pools: Sequence[Pool], change: Change, pairs: Sequence[Pair], direction: str
 ) -> Credit:
     """Return the questions that a change turned in one direction, and the chance of as many."""
     cells, names = study.right.values, study.scores.runs
     before, after = (sorted(set(side)) for side in zip(*pairs, strict=True))
     wrong, right = (before, after) if direction == "won" else (after, before)
     turned = (cells[wrong] == 0).all(axis=0) & (cells[right] == 1).all(axis=0)
-    chances = shuffled(cells, design, wrong, right)
+    chances = (~np.isnan(cells[before + after])).all(axis=0).astype(float)
+    for runs, counts in pools:
+        chances *= chance_turned(counts, len(runs & set(wrong)), len(runs & set(right)))
     return Credit(
         change,
         tuple((names[i], names[j]) for i, j in pairs),
         direction,
         names_where(study.scores.questions, turned),
         float(chances.sum()),
-        at_least(int(turned.sum()), chances),
+        at_least(int(turned.sum()), chances) if len(pairs) >= LEAST else None,
     )
-
-
-def shuffled(cells: Floats, design: Design, wrong: Sequence[int], right: Sequence[int]) -> Floats:
-    """Return each question's chance to turn, shuffled among runs that may be compared."""
-    groups = [(run.corpus, run.testset) for run in design.runs]
-    chances = np.ones(cells.shape[1])
-    for group in {groups[at] for at in (*wrong, *right)}:
-        own = [at for at, one in enumerate(groups) if one == group]
-        sides = ([own.index(at) for at in side if at in own] for side in (wrong, right))
-        chances *= chance_turned(cells[own], *sides)
-    return chances

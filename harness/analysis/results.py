@@ -506,10 +506,10 @@ class Credit:
     questions: tuple[str, ...]
     expected: float
     """Number of such questions if the answers to each question were shuffled among its runs."""
-    p: float
-    """The chance of at least as many."""
+    p: float | None
+    """The chance of at least as many; None where too few pairs make the change to credit it."""
     p_adjusted: float | None = None
-    """After Holm; None where too few pairs make the change to credit it."""
+    """After Holm."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,34 +4,41 @@ Exact, so that no p is decided by the shuffles drawn. Changes made by as many pa
 the same chances, so a correction that resamples (minP) could not gain on Holm's here.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.records import Floats
 
+Counts = NDArray[np.int64]
+"""(3, questions): labels that are known, wrong and right."""
 
-def chance_turned(cells: Floats, wrong: Sequence[int], right: Sequence[int]) -> Floats:
-    """Return (questions,): how often shuffled cells make some runs all wrong and others all right.
 
-    A question of which one of these runs is unknown has no chance.
+def label_counts(cells: Floats) -> Counts:
+    """Count the labels of (runs, questions): 1 right, 0 wrong, a share over repeats, nan unknown.
+
+    >>> label_counts(np.array([[0.0, 0.5], [1.0, np.nan], [1.0, 1.0]])).tolist()
+    [[3, 2], [1, 0], [2, 1]]
+    """
+    return np.array([(~np.isnan(cells)).sum(axis=0), (cells == 0).sum(axis=0),
+                     (cells == 1).sum(axis=0)])  # fmt: skip
+
+
+def chance_turned(counts: Counts, wrong: int, right: int) -> Floats:
+    """Return (questions,): how often shuffled labels make some runs all wrong and others all right.
 
     Args:
-        cells: (runs, questions): 1 right, 0 wrong, a share over repeats, nan where unknown.
-        wrong: Numbers of the runs that must be 0.
-        right: Numbers of other runs, which must be 1.
+        counts: The labels that are shuffled.
+        wrong: Number of runs, known of every question, that must be wrong.
+        right: Number of other such runs, which must be right.
 
-    >>> chance_turned(np.array([[0.0], [1.0], [0.0], [1.0]]), [0], [1])  # 2/4 * 2/3
+    >>> chance_turned(np.array([[4], [2], [2]]), 1, 1)  # 2/4 * 2/3
     array([0.33333333])
     """
-    named = [*wrong, *right]
-    known = ~np.isnan(cells)
-    drawn = np.arange(len(named))[:, None]
-    zeros = (cells == 0).sum(axis=0) - drawn[: len(wrong)]
-    ones = (cells == 1).sum(axis=0) - drawn[: len(right)]
-    left = np.maximum(known.sum(axis=0) - drawn, 1)
-    chances = (np.maximum(np.concatenate([zeros, ones]), 0) / left).prod(axis=0)
-    return np.where(known[named].all(axis=0), chances, 0.0)
+    known, zeros, ones = counts
+    drawn = np.arange(wrong + right)[:, None]
+    fitting = np.concatenate([zeros - drawn[:wrong], ones - drawn[:right]])
+    chances: Floats = (np.maximum(fitting, 0) / np.maximum(known - drawn, 1)).prod(axis=0)
+    return chances
 
 
 def at_least(count: int, chances: Floats) -> float:
