@@ -4,15 +4,16 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from harness.analysis.changes import Design, incomparable_groups
-from harness.analysis.contrasts import cluster_numbers, contrasts
+from harness.analysis.contrasts import cluster_numbers
 from harness.analysis.credits import credits
+from harness.analysis.effects import compare
 from harness.analysis.findings import Finding, merge_alike, strongest_first
-from harness.analysis.findings.contrast_findings import contrast_findings
+from harness.analysis.findings.contrast_findings import contrast_findings, effect_findings
 from harness.analysis.findings.run_findings import run_findings
 from harness.analysis.findings.study_findings import metric_findings, study_findings
-from harness.analysis.means import curves, means, outcomes, summaries
+from harness.analysis.means import curves, leader, means, outcomes, summaries
 from harness.analysis.rankings import retrieval_facts
-from harness.analysis.results import Analysis, Contrast
+from harness.analysis.results import Analysis, Contrast, Effect
 from harness.analysis.several_factors import confounded, counterfactuals, interactions
 from harness.analysis.study_table import Options, StudyTable, measures
 from harness.analysis.suspects import suspects
@@ -36,7 +37,7 @@ def analyse(study: StudyTable, options: Options = WHOLE_REPORT) -> Analysis:
     options = replace(options, baseline=design.stand_in(options.baseline))
     compared = measures(study)
     trust = metric_trust(study, compared)
-    pairs, family = contrasts(study, design, compared, trust, options)
+    found = compare(study, design, compared, trust, options)
     clusters = cluster_numbers(study, options)
     names = study.scores.runs
     whole = Analysis(
@@ -44,29 +45,32 @@ def analyse(study: StudyTable, options: Options = WHOLE_REPORT) -> Analysis:
         questions=study.scores.questions,
         outcomes=outcomes(study),
         means=means(study),
-        contrasts=pairs,
+        effects=found.effects,
+        contrasts=found.contrasts,
         confounded=confounded(design),
         repeats=tuple((names[i], names[j]) for i, j in design.repeats),
         incomparable=incomparable_groups(study.runs),
         curves=curves(design, compared),
         interactions=interactions(study, design, compared, options),
         counterfactuals=counterfactuals(design, compared),
-        credits=credits(study, design),
+        credits=credits(study, found.effects),
         trust=trust,
         retrieval=retrieval_facts(study),
         suspects=suspects(study),
-        family=family,
+        family=found.family,
         findings=(),
+        leader=leader(study, options.seed),
         clusters=None if clusters is None else int(clusters.max()) + 1,
     )
     view = narrow(whole, options)
     findings = [
+        *effect_findings(view.effects),
         *contrast_findings(whole),
         *run_findings(study, whole),
         *metric_findings(whole),
         *study_findings(study, whole, view, options),
     ]
-    shown = runs_in_view(names, pairs, options)
+    shown = runs_in_view(names, found.contrasts, options)
     findings = [finding for finding in findings if in_view(finding, options, shown)]
     return replace(view, findings=merge_alike(strongest_first(findings)))
 
@@ -83,6 +87,7 @@ def narrow(analysis: Analysis, options: Options) -> Analysis:
     pairs = {(pair.left, pair.right) for pair in confounded}
     return replace(
         analysis,
+        effects=effects_in_view(analysis.effects, options),
         contrasts=contrasts_in_view(analysis.contrasts, options),
         confounded=confounded,
         incomparable=tuple(
@@ -107,6 +112,16 @@ def narrow(analysis: Analysis, options: Options) -> Analysis:
         ),
         baseline=baseline,
         factor=factor,
+    )
+
+
+def effects_in_view(effects: Iterable[Effect], options: Options) -> tuple[Effect, ...]:
+    """Return the changes that a baseline and a factor leave in view."""
+    return tuple(
+        effect
+        for effect in effects
+        if options.factor in (None, effect.factor)
+        and (options.baseline is None or any(options.baseline in pair for pair in effect.contrasts))
     )
 
 

@@ -1,4 +1,4 @@
-"""All fair contrasts of a study, tested as one family: differences, p values and conclusions."""
+"""All fair contrasts of a study, metric by metric: differences, their tests and conclusions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,17 +22,16 @@ from harness.analysis.results import (
     Conclusion,
     Contrast,
     Difference,
-    Family,
-    MetricTrust,
+    TestFamily,
     Trust,
 )
 from harness.analysis.statistics.intervals import NO_INTERVAL, Interval, interval, standard_error
 from harness.analysis.statistics.sample_size import detectable, questions_needed
-from harness.analysis.statistics.sign_flip import SignFlip, holm, mcnemar, sign_flip
+from harness.analysis.statistics.sign_flip import SignFlip, mcnemar, sign_flip
 from harness.analysis.study_table import (
     Measure,
     Options,
-    Primary,
+    RunFacts,
     StudyTable,
     asked_mask,
     names_where,
@@ -86,61 +85,39 @@ class Pairing:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MetricTest:
-    """The test of one pairing, as a member of its family."""
+    """The test of one pairing, and what may be concluded from it."""
 
     pairing: Pairing
-    attribution: Attribution = Attribution.UNKNOWN
-    comparable: bool = True
-    """The same judge and prompts scored both sides, and the model was asked for both."""
-    primary: bool = False
-    test: SignFlip = NOT_TESTED
-    p_adjusted: float | None = None
-    family: int = 1
-    """Tests in the family."""
     fixed: Conclusion | None = None
     """The conclusion, where something other than the test decides it."""
+    test: SignFlip = NOT_TESTED
+    p_adjusted: float | None = None
+    q: float | None = None
+    family: TestFamily = TestFamily.NONE
+    level: float = 0.05
+    """The p value that it must not exceed, were it the strongest of its family."""
 
-    @property
-    def testable(self) -> bool:
-        """Whether it is part of a family."""
-        return self.comparable and self.pairing.measure.tested
 
-
-def contrasts(
+def pair_tests(
     study: StudyTable,
-    design: Design,
+    pairs: Sequence[tuple[Pair, Contrast]],
     measures: Sequence[Measure],
-    trust: Sequence[MetricTrust],
-    options: Options,
-) -> tuple[tuple[Contrast, ...], Family]:
-    """Compare every pair of runs that isolates one factor, in every metric.
-
-    Each test belongs to one of two families, the declared tests or all others. `UNTESTED`
-    metrics have a difference and no test.
-    """
-    pairs, were_asked = fair_pairs(study, design, options), asked_mask(study)
-    planned = [
-        MetricTest(
-            Pairing(measure, (left, right), were_asked[left] & were_asked[right]),
-            pair.attribution,
-            pair.attribution is not Attribution.FROM_CACHE
-            and study.runs[left].scored_by.get(measure.name)
-            == study.runs[right].scored_by.get(measure.name),
-            measure.tested and Primary(pair.factor, measure.name) in options.primary,
-        )
-        for (left, right), pair in pairs
-        for measure in measures
+    trust: Mapping[str, Trust],
+) -> list[list[MetricTest]]:
+    """Pair each metric on both sides of each contrast, before anything is tested."""
+    were_asked = asked_mask(study)
+    return [
+        [
+            MetricTest(
+                pairing := Pairing(measure, at, were_asked[at[0]] & were_asked[at[1]]),
+                fixed_conclusion(
+                    pairing, contrast.attribution, trust, *map(study.runs.__getitem__, at)
+                ),
+            )
+            for measure in measures
+        ]
+        for at, contrast in pairs
     ]
-    clusters = cluster_numbers(study, options)
-    levels = {row.metric: row.verdict for row in trust}
-    tests, family = family_tests(planned, clusters, levels, options)
-    differences = [difference(test, study.scores.questions, clusters, options) for test in tests]
-    step = len(measures)
-    found = tuple(
-        replace(pair, differences=tuple(differences[at * step : (at + 1) * step]))
-        for at, (_, pair) in enumerate(pairs)
-    )
-    return found, family
 
 
 def fair_pairs(study: StudyTable, design: Design, options: Options) -> list[tuple[Pair, Contrast]]:
@@ -167,43 +144,21 @@ def fair_pairs(study: StudyTable, design: Design, options: Options) -> list[tupl
     return found
 
 
-def family_tests(
-    planned: Sequence[MetricTest],
-    clusters: Clusters | None,
+def fixed_conclusion(
+    pairing: Pairing,
+    attribution: Attribution,
     trust: Mapping[str, Trust],
-    options: Options,
-) -> tuple[list[MetricTest], Family]:
-    """Test everything testable; Holm over the declared tests and over all others separately."""
-    flips = sign_flip_tests([plan.pairing for plan in planned], clusters, options)
-    tests = [
-        replace(plan, test=flip, fixed=fixed_conclusion(plan, trust))
-        if plan.testable
-        else replace(plan, fixed=fixed_conclusion(plan, trust))
-        for plan, flip in zip(planned, flips, strict=True)
-    ]
-    sizes = {}
-    for primary in (True, False):
-        members = [at for at, one in enumerate(tests) if one.primary is primary]
-        p_values = {at: p for at in members if (p := tests[at].test.p) is not None}
-        adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
-        sizes[primary] = len(p_values)
-        for at in members:
-            tests[at] = replace(tests[at], p_adjusted=adjusted.get(at), family=len(p_values))
-    floors = [one.test.floor for one in tests if one.test.floor is not None]
-    family = Family(sum(sizes.values()), sizes[True], options.alpha, min(floors, default=None))
-    return tests, family
-
-
-def fixed_conclusion(plan: MetricTest, trust: Mapping[str, Trust]) -> Conclusion | None:
+    left: RunFacts,
+    right: RunFacts,
+) -> Conclusion | None:
     """Return the conclusion where the design decides it, whatever a test says."""
-    pairing, attribution = plan.pairing, plan.attribution
-    layer = pairing.measure.facts.layer
-    if not plan.comparable or not pairing.scored.any():
+    name, layer = pairing.measure.name, pairing.measure.facts.layer
+    same_judge = left.scored_by.get(name) == right.scored_by.get(name)
+    asked = attribution is not Attribution.FROM_CACHE
+    if not (same_judge and asked and pairing.scored.any()):
         return Conclusion.NOT_COMPARED
-    if not pairing.measure.tested:
+    if not pairing.measure.tested or layer is Layer.COST or left.partial or right.partial:
         return Conclusion.NOT_TESTED
-    if layer is Layer.COST:
-        return None
     fixed = None
     if attribution is Attribution.NO_EFFECT_POSSIBLE:
         fixed = Conclusion.NO_EFFECT_POSSIBLE
@@ -212,7 +167,7 @@ def fixed_conclusion(plan: MetricTest, trust: Mapping[str, Trust]) -> Conclusion
     if fixed is not None:
         # where it differs nevertheless, the data contradict themselves and prove nothing
         return Conclusion.NO_EVIDENCE if np.nan_to_num(pairing.deltas).any() else fixed
-    if trust.get(pairing.measure.name) in NOT_TRUSTED:
+    if trust.get(name) in NOT_TRUSTED:
         return Conclusion.NOT_TRUSTED
     return None
 
@@ -278,7 +233,7 @@ def difference(
         span = interval(independent, binary, measure.facts.bounded, options.alpha)
     mean = float(values.mean()) if n else None
     spread = float(independent.std(ddof=1)) if n > 1 and measure.tested else None
-    level = options.alpha / max(1, tested.family)
+    level = tested.level
     better = deltas * measure.direction
     left, right = pair.left, pair.right
     no_left, no_right = (pair.asked & np.isnan(side) for side in (left, right))
@@ -286,9 +241,9 @@ def difference(
     # over the cells that are NA on one side only
     lowest, highest = missing_bounds(pair, pair.asked & ~(no_left & no_right))
     whole = bool(np.isin(values, (-1.0, 0.0, 1.0)).all())
-    return Difference(
+    found = Difference(
         metric=measure.name,
-        verdict=tested.fixed or conclusion(mean, tested.p_adjusted, measure, options),
+        verdict=tested.fixed or Conclusion.NO_EVIDENCE,
         mean=mean,
         left_mean=float(left[scored].mean()) if n else None,
         right_mean=float(right[scored].mean()) if n else None,
@@ -307,7 +262,8 @@ def difference(
         p_floor=tested.test.floor,
         p_rule=tested.test.rule,
         p_adjusted=tested.p_adjusted,
-        primary=tested.primary,
+        q=tested.q,
+        family=tested.family,
         mcnemar=mcnemar(values) if measure.binary and whole and n else None,
         detectable=None if spread is None else detectable(spread, n, level, options.power),
         questions_needed=questions_needed(mean, spread, level, options.power)
@@ -318,17 +274,19 @@ def difference(
         flips_with_missing=lowest is not None and highest is not None and lowest * highest < 0,
         under_one_verdict=under_one_verdict(pair),
     )
+    if tested.fixed is not None:
+        return found
+    return replace(found, verdict=conclusion(found, measure.direction, options.alpha))
 
 
-def conclusion(
-    mean: float | None, p_adjusted: float | None, measure: Measure, options: Options
-) -> Conclusion:
-    """Return the conclusion that the test allows."""
-    if mean is None or p_adjusted is None or p_adjusted > options.alpha:
-        return Conclusion.NO_EVIDENCE
-    if measure.facts.layer is Layer.COST or measure.facts.higher_is_better is None:
-        return Conclusion.DIFFERENT
-    return Conclusion.BETTER if mean * measure.direction > 0 else Conclusion.WORSE
+def conclusion(row: Difference, direction: int, alpha: float) -> Conclusion:
+    """Return the conclusion that the test of a difference allows."""
+    if row.p_adjusted is not None and row.p_adjusted <= alpha:
+        if row.missing_differs and row.flips_with_missing:
+            return Conclusion.CANNOT_TELL
+        return Conclusion.BETTER if (row.mean or 0.0) * direction > 0 else Conclusion.WORSE
+    suggested = row.q is not None and row.q <= alpha
+    return Conclusion.SUGGESTED if suggested else Conclusion.NO_EVIDENCE
 
 
 def missing_bounds(

@@ -11,6 +11,7 @@ from harness.analysis.changes import Design
 from harness.analysis.results import (
     Curve,
     CurvePoint,
+    Leader,
     MeanCell,
     MetricMeans,
     OutcomeRow,
@@ -32,6 +33,9 @@ from harness.text import as_number
 
 JUDGES_ANSWERS = (Layer.GENERATION, Layer.OVERALL)
 """Layers whose scores estimate whether the answer is right, so that grades can correct them."""
+
+MOST_SHUFFLES, FEWEST_SHUFFLES, SHUFFLED_CELLS = 9_999, 199, 2_000_000
+"""Shuffles of the answers among the runs, and cells shuffled in all where they are many."""
 
 COARSE = 3
 """Units up to which a score can take few values only."""
@@ -103,6 +107,32 @@ def graded_cells(study: StudyTable) -> Floats | None:
     """Return (runs, questions) of human grades, nan elsewhere; None where there are too few."""
     people = study.right.origins == "grade"
     return np.where(people, study.right.values, np.nan) if people.sum() >= ENOUGH else None
+
+
+def leader(study: StudyTable, seed: int) -> Leader | None:
+    """Return the runs with the most right answers, and how often chance would make one lead so."""
+    repeats = {later for _, later in Design(study.runs).repeats}
+    whole = [at for at, run in enumerate(study.runs) if not run.partial and at not in repeats]
+    right = study.right.values[whole]
+    right = right[:, ~np.isnan(right).any(axis=0)]
+    if len(whole) < 2 or not right.size:
+        return None
+    sums = right.sum(axis=1)
+    random = np.random.default_rng(seed)
+    shuffles = min(MOST_SHUFFLES, max(FEWEST_SHUFFLES, SHUFFLED_CELLS // right.size))
+    reached = sum(
+        random.permuted(right, axis=0).sum(axis=1).max() >= sums.max() - 1e-9
+        for _ in range(shuffles)
+    )
+    return Leader(
+        tuple(
+            study.runs[at].name for at, own in zip(whole, sums, strict=True) if own == sums.max()
+        ),
+        float(sums.max()),
+        right.shape[1],
+        len(whole),
+        float(reached / shuffles),
+    )
 
 
 def mean_of(values: Floats) -> float | None:

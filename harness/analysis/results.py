@@ -11,7 +11,7 @@ from functools import cached_property
 
 from harness.analysis.findings import Finding
 from harness.analysis.statistics.intervals import Interval
-from harness.analysis.statistics.sign_flip import McNemar
+from harness.analysis.statistics.sign_flip import McNemar, binomial_p
 from harness.records import Layer
 
 SATURATED = 0.8
@@ -22,10 +22,14 @@ class Conclusion(StrEnum):
     """What may be concluded about one metric of one contrast."""
 
     BETTER = "better"
-    """The right-hand run, beyond chance after correction for the whole family."""
+    """The right-hand side, beyond chance after correction for all that may be claimed."""
     WORSE = "worse"
-    DIFFERENT = "different"
-    """Beyond chance, in a metric of cost or one in which neither direction is better."""
+    SUGGESTED = "suggested"
+    """No claim, but found while exploring: of all such at most one in twenty is expected to be
+    chance."""
+    CANNOT_TELL = "cannot_tell"
+    """Beyond chance, but more scores are missing on one side, and with their best or worst values
+    the difference would have the other sign."""
     NO_EVIDENCE = "no_evidence"
     NO_EFFECT_POSSIBLE = "no_effect_possible"
     """All responses and passages are identical: the factor did not act."""
@@ -37,11 +41,30 @@ class Conclusion(StrEnum):
     """No question was scored on both sides, other judges scored the two sides, or the answers of
     one side are those of the other, from the cache."""
     NOT_TESTED = "not_tested"
-    """A metric in `UNTESTED` (seconds, number of passages returned): the difference is shown
-    without a test, and is not part of the family."""
+    """A cost, or a run that was asked part of the questions: described, and claims nothing."""
 
 
-BEYOND_CHANCE = (Conclusion.BETTER, Conclusion.WORSE, Conclusion.DIFFERENT)
+BEYOND_CHANCE = (Conclusion.BETTER, Conclusion.WORSE)
+FOUND = (*BEYOND_CHANCE, Conclusion.SUGGESTED, Conclusion.CANNOT_TELL)
+"""What a finding says of a difference."""
+
+
+class TestFamily(StrEnum):
+    """What a test may claim, in the order in which claims are made."""
+
+    __test__ = False
+
+    PRIMARY = "primary"
+    """Declared by the study or, where it declares none, evidence retrieved (gold nDCG) for a change
+    of retrieval and right answers for any other."""
+    FACTS = "facts"
+    """Right answers and evidence retrieved, once the change's primary test has passed."""
+    JUDGED = "judged"
+    """Metrics that are trusted, once a fact of the change has passed."""
+    EXPLORATORY = "exploratory"
+    """It claims nothing, and has a false discovery rate."""
+    NONE = "none"
+    """Not tested."""
 
 
 class PassageComparison(StrEnum):
@@ -106,9 +129,12 @@ class Difference:
     p_rule: str
     """`exact`, `monte_carlo`, `bound` (too small for the flips drawn), or `none`."""
     p_adjusted: float | None
-    """After Holm over its family."""
-    primary: bool
-    """Declared before collecting; its family is all declared tests. All others are exploratory."""
+    """By step-down minP over all that may be claimed; of a pair of runs that of its change, if
+    that is larger. None where it may claim nothing."""
+    q: float | None
+    """False discovery rate (Benjamini and Hochberg) over every test of a change; of a pair of
+    runs its p, if that is larger."""
+    family: TestFamily
     mcnemar: McNemar | None
     """Where both sides are 0 or 1."""
     detectable: float | None
@@ -123,6 +149,11 @@ class Difference:
     side only. Cells that are NA on both sides do not count."""
     under_one_verdict: bool
     """The difference is no larger than one flipped verdict in one cell would make."""
+
+    @property
+    def missing_differs(self) -> bool:
+        """Whether scores are missing more often on one side, by an exact test."""
+        return binomial_p(len(self.dropped_left), len(self.dropped_right)) <= 0.05
 
     @property
     def wins(self) -> int:
@@ -197,20 +228,67 @@ class Contrast:
         return next((d for d in self.differences if d.metric == metric), None)
 
 
+class ActsOn(StrEnum):
+    """Where a change of a factor acts."""
+
+    RETRIEVAL = "retrieval"
+    CAPTIONING = "captioning"
+    """Retrieval, by way of other captions."""
+    GENERATION = "generation"
+    NOTHING = "nothing"
+    """No passage and no answer is other than before."""
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """One change of one factor, over all pairs of runs that make it: what a study can claim."""
+
+    change: Change
+    contrasts: tuple[tuple[str, str], ...]
+    """The pairs of runs, left and right."""
+    acts_on: ActsOn
+    differences: tuple[Difference, ...]
+    """As of a `Contrast`; a question's difference is the mean of its differences over the pairs."""
+
+    @property
+    def factor(self) -> str:
+        """The factor that changes."""
+        return self.change.factor
+
+    def difference(self, metric: str) -> Difference | None:
+        """Return one metric's difference, None where it was not measured."""
+        return next((d for d in self.differences if d.metric == metric), None)
+
+    @property
+    def claims(self) -> tuple[Difference, ...]:
+        """The metrics in which it is better or worse beyond chance."""
+        return tuple(d for d in self.differences if d.verdict in BEYOND_CHANCE)
+
+    @property
+    def primary(self) -> tuple[Difference, ...]:
+        """The primary tests; empty where none could be made."""
+        return tuple(d for d in self.differences if d.family is TestFamily.PRIMARY)
+
+
 @dataclass(frozen=True, slots=True)
 class Family:
-    """How many tests were made, and the level that each must reach."""
+    """How many tests can claim something, and at which level."""
 
     tests: int
+    """Of a change in a metric: primary ones, and those that may follow."""
     primary: int
     alpha: float
+    """The chance of any false claim in the whole report."""
     smallest_p: float | None
-    """The smallest p that any test of the family could reach."""
+    """The smallest p that any primary test could reach with the questions that changed."""
+    declared: bool = False
+    """The study declared its primary tests before collecting."""
 
     @property
     def level(self) -> float:
-        """The p value that the strongest of the tests must not exceed."""
-        return self.alpha / max(1, self.tests - self.primary)
+        """The p value that the strongest of the primary tests must not exceed, by Bonferroni."""
+        return self.alpha / max(1, self.primary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +369,21 @@ class Outcomes:
             tuple(question for question, before, after in sides if before == 0 and after == 1),
             tuple(question for question, before, after in sides if before == 1 and after == 0),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Leader:
+    """The runs with the most right answers, over the questions graded in every run compared."""
+
+    runs: tuple[str, ...]
+    right: float
+    known: int
+    """Questions."""
+    compared: int
+    """Runs, partial ones left out."""
+    chance: float
+    """How often the best of as many equal runs has that many right: the answers to each question
+    shuffled among the runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -620,6 +713,8 @@ class Analysis:
     """In natural order."""
     outcomes: Outcomes
     means: tuple[MetricMeans, ...]
+    effects: tuple[Effect, ...]
+    """One for each change of a factor: all, or those in view as for the contrasts."""
     contrasts: tuple[Contrast, ...]
     """All of them, or those in view where a baseline or factor narrows it."""
     confounded: tuple[Confounded, ...]
@@ -645,6 +740,8 @@ class Analysis:
     independent."""
     judges: Judges | None = None
     """What other judges say about the same answers; None with a single judge."""
+    leader: Leader | None = None
+    """None below two whole runs, and where no question is graded in each of them."""
 
     @cached_property
     def costs(self) -> frozenset[str]:

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from harness.analysis import KINDS, Analysis, Finding, Options, analyse, as_json
-from harness.analysis.results import Attribution, Conclusion
+from harness.analysis.results import ActsOn, Attribution, Conclusion, TestFamily
 from harness.analysis.study_table import StudyTable
 
 MEANS = {
@@ -118,10 +118,25 @@ def test_nothing_is_beyond_chance(analysis: Analysis) -> None:
         for contrast in analysis.contrasts
     )
     [impossible] = of_kind(analysis, "nothing_can_be_significant")
-    assert impossible.numbers["smallest_p"] == 2 / 2**8
-    assert impossible.numbers["tests"] == 35
+    # three answers changed at most: 2 / 2**3
+    assert impossible.numbers == {"primary": 5, "smallest_p": 0.25, "alpha": 0.05}
     [chance] = of_kind(analysis, "nothing_beyond_chance")
-    assert chance.numbers["contrasts"] == 7
+    assert chance.numbers == {"primary": 5, "smallest_adjusted": 0.875}
+
+
+def test_a_change_is_the_mean_of_its_contrasts(analysis: Analysis) -> None:
+    """top_k 4 -> 9 turned q1 and q5 right in both pairs, and q7 wrong in one of two."""
+    top_k, *index, prompt = analysis.effects
+
+    assert top_k.contrasts == (("text_k4", "text_k9"), ("ctx_k4", "ctx_k9"))
+    right = top_k.difference("right")
+    assert right is not None
+    assert (right.mean, right.won, right.lost) == (1.5 / 8, ("q1", "q5"), ("q7",))
+    assert (right.p, right.family) == (0.5, TestFamily.PRIMARY)
+    changes = [(one.change.left, one.change.right) for one in index]
+    assert changes == [("text", "caption"), ("text", "ctx"), ("caption", "ctx")]
+    assert [one.acts_on for one in analysis.effects] == [ActsOn.RETRIEVAL] * 4 + [ActsOn.GENERATION]
+    assert prompt.claims == ()
 
 
 def test_captions_depend_on_top_k(analysis: Analysis) -> None:

@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 
 from harness.analysis import Analysis, Finding, RunFacts, Severity, StudyTable, analyse, study_table
-from harness.analysis.changes import Design
-from harness.analysis.credits import credits
 from harness.analysis.results import Credit
 from harness.records import Floats, Question, Response
 from harness.render import sentence, words
@@ -63,7 +61,7 @@ def of_kind(found: Analysis, kind: str) -> list[Finding]:
 
 
 def credits_of(study: StudyTable) -> tuple[Credit, ...]:
-    return credits(study, Design(study.runs))
+    return analyse(study).credits
 
 
 def turned(cells: Floats, changes: Sequence[Credit]) -> np.ndarray:

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -110,3 +111,23 @@ def test_an_interval_holds_no_value_that_cannot_be(study: Builder) -> None:
     assert cells[0].high == cells[1].high == pytest.approx(0.001 + 3.1824463 * 0.001)
     intervals = found.curves[0].points[0].intervals
     assert (intervals["retrieval_seconds"].low, intervals["gone"].low) == (0.0, cells[1].low)
+
+
+def test_who_leads_and_how_often_chance_makes_one_lead(study: Builder) -> None:
+    """Three equal runs, two questions that one of them each answers: by shuffling, one run of
+    three gets both in a third of the studies, and two runs get one each in the others."""
+    lead = analyse(study(right={"P": [1, 1, 0], "Q": [0, 0, 0], "R": [0, 0, 0]})).leader
+
+    assert lead is not None
+    assert (lead.runs, lead.right, lead.known, lead.compared) == (("P",), 2.0, 3, 3)
+    assert lead.chance == pytest.approx(1 / 3, abs=0.02)
+
+
+def test_only_what_is_graded_in_every_run_leads(study: Builder) -> None:
+    """A question that one run was not graded on, a partial run, and a single run do not count."""
+    table = study(right={"P": [1, None, 1], "Q": [0, 1, 1]})
+    lead = analyse(table).leader
+    assert lead is not None
+    assert (lead.runs, lead.right, lead.known) == (("P",), 2.0, 2)
+    partial = replace(table, runs=(table.runs[0], replace(table.runs[1], partial=True)))
+    assert analyse(partial).leader is None

@@ -36,6 +36,7 @@ def test_article_tables(article: Analysis) -> None:
         "right_wrong.csv": 48,
         "means.csv": 24,
         "trust.csv": 4,
+        "effects.csv": 25,
         "contrasts.csv": 35,
         "confounded.csv": 8,
         "curves.csv": 0,

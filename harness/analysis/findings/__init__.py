@@ -67,9 +67,8 @@ SIDES = ("left_value", "right_value")
 """The factor's values, as text."""
 CONTRADICTION = (Severity.ERROR, (*CONTRAST, "metric", "questions"), ("differing",), SIDES)
 TESTED = (
-    Severity.FINDING,
-    (*CONTRAST, "metric", "questions"),
-    ("mean", "low", "high", "p", "p_floor", "p_adjusted", "questions", "wins", "ties", "losses"),
+    ("factor", "metric", "questions"),
+    ("mean", "low", "high", "p", "p_adjusted", "q", "questions", "wins", "ties", "losses"),
     SIDES,
     ("won", "lost"),
 )
@@ -91,16 +90,32 @@ KINDS: dict[str, FindingKind] = {
         *CONTRADICTION,
     ),
     "better": FindingKind(
-        "Right is better than left in this metric, beyond chance within the family.", *TESTED
+        "The change makes this metric better, beyond chance for all that the report may claim.",
+        Severity.FINDING,
+        *TESTED,
     ),
     "worse": FindingKind(
-        "Right is worse than left in this metric, beyond chance within the family.", *TESTED
+        "The change makes this metric worse, beyond chance for all that the report may claim.",
+        Severity.FINDING,
+        *TESTED,
+    ),
+    "cannot_tell": FindingKind(
+        "The difference is beyond chance, but more scores are missing on one side, and with their "
+        "best or worst values it would have the other sign.",
+        Severity.WARNING,
+        *TESTED,
+    ),
+    "suggested": FindingKind(
+        "The change may claim nothing in this metric, but its difference is worth a test of its "
+        "own: `q` is the false discovery rate.",
+        Severity.NOTE,
+        *TESTED,
     ),
     "under_every_judge": FindingKind(
         "Every judge's scores give this finding. `said` is its kind or, for a metric that is not "
         "trusted, its verdict; `k` is the rank that a finding on ranks is about.",
         Severity.FINDING,
-        (*CONTRAST, "run", "metric", "questions"),
+        ("factor", "run", "metric", "questions"),
         ("k",),
         (*SIDES, "said"),
         ("judges",),
@@ -117,9 +132,6 @@ KINDS: dict[str, FindingKind] = {
         CONTRAST,
         ("questions",),
         SIDES,
-    ),
-    "different": FindingKind(
-        "Right differs from left in a metric of cost, beyond chance within the family.", *TESTED
     ),
     "metric_trusted": FindingKind(
         "The metric scores right answers above wrong ones, beyond chance.",
@@ -140,22 +152,22 @@ KINDS: dict[str, FindingKind] = {
         "The scores of `judges` give this finding and those of `others` do not; `said` and `k` as "
         "in `under_every_judge`.",
         Severity.WARNING,
-        (*CONTRAST, "run", "metric", "questions"),
+        ("factor", "run", "metric", "questions"),
         ("k",),
         (*SIDES, "said"),
         ("judges", "others"),
     ),
     "nothing_beyond_chance": FindingKind(
-        "No test of the family is below the level after correction.",
+        "No change of a factor is better or worse beyond chance in anything.",
         Severity.WARNING,
         (),
-        ("contrasts", "tests", "smallest_adjusted"),
+        ("primary", "smallest_adjusted"),
     ),
     "nothing_can_be_significant": FindingKind(
-        "With this few questions and this many tests no result at all could have passed.",
+        "So few questions changed that no primary test at all could have passed.",
         Severity.WARNING,
         (),
-        ("tests", "smallest_p", "level"),
+        ("primary", "smallest_p", "alpha"),
     ),
     "metric_not_trusted": FindingKind(
         "The metric cannot tell right answers from wrong ones (verdict `no_evidence`), or scores "

@@ -1,17 +1,19 @@
-"""Findings about one contrast."""
+"""Findings about one change of a factor, and about one contrast."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from harness.analysis.contrasts import FIXED_AT_ZERO
 from harness.analysis.findings import Finding, numbers_of, value_text
 from harness.analysis.results import (
     BEYOND_CHANCE,
+    FOUND,
     Analysis,
     Attribution,
     Change,
     Conclusion,
     Contrast,
     Difference,
+    Effect,
     Outcomes,
     PassageComparison,
 )
@@ -34,7 +36,6 @@ def contrast_findings(analysis: Analysis) -> Iterator[Finding]:
     layers = {metric.metric: metric.layer for metric in analysis.means}
     for contrast in analysis.contrasts:
         yield from contradictions(contrast, layers)
-        yield from significant_differences(contrast)
         yield from changed_answers(contrast, analysis.outcomes)
         yield from by_construction(contrast, analysis.outcomes)
         yield from moved_passages(contrast)
@@ -64,18 +65,21 @@ def contradictions(contrast: Contrast, layers: Mapping[str, Layer]) -> Iterator[
             )
 
 
-def significant_differences(contrast: Contrast) -> Iterator[Finding]:
-    """Yield the differences that are beyond chance."""
-    for difference in contrast.differences:
-        if difference.verdict in BEYOND_CHANCE:
-            yield about(
-                contrast,
-                difference.verdict.value,
-                metric=difference.metric,
-                numbers=numbers_of(difference.verdict.value, difference),
-                groups={"won": difference.won, "lost": difference.lost},
-                questions=(*difference.won, *difference.lost),
-            )
+def effect_findings(effects: Iterable[Effect]) -> Iterator[Finding]:
+    """Yield the metrics in which a change of a factor is better or worse, or may be."""
+    for effect, row in ((one, row) for one in effects for row in one.differences):
+        if row.verdict not in FOUND:
+            continue
+        kind = row.verdict.value
+        yield Finding(
+            kind,
+            numbers=numbers_of(kind, row),
+            names=values_of(effect.change),
+            groups={"won": row.won, "lost": row.lost},
+            questions=(*row.won, *row.lost),
+            factor=effect.factor,
+            metric=row.metric,
+        )
 
 
 def changed_answers(contrast: Contrast, outcomes: Outcomes) -> Iterator[Finding]:

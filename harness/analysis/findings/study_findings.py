@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from harness.analysis.findings import SIDES, Finding, numbers_of, value_text
 from harness.analysis.findings.contrast_findings import values_of
 from harness.analysis.results import (
-    BEYOND_CHANCE,
     Analysis,
     CheckAgreement,
     Confounded,
@@ -61,30 +60,24 @@ def credited(analysis: Analysis) -> Iterator[Finding]:
 
 
 def beyond_chance(analysis: Analysis) -> Iterator[Finding]:
-    """Yield whether the family could show anything, and whether it did."""
+    """Yield whether the primary tests could show anything, and whether anything was claimed."""
     family = analysis.family
-    rows = [d for c in analysis.contrasts for d in c.differences]
-    adjusted = [row.p_adjusted for row in rows if row.p_adjusted is not None]
+    primary = [row for effect in analysis.effects for row in effect.primary]
+    adjusted = [row.p_adjusted for row in primary if row.p_adjusted is not None]
     if not adjusted:
         return
-    if family.smallest_p is not None and family.smallest_p > family.level:
+    if family.smallest_p is not None and family.smallest_p > family.alpha:
         yield Finding(
             "nothing_can_be_significant", numbers=numbers_of("nothing_can_be_significant", family)
         )
-    if not any(row.verdict in BEYOND_CHANCE for row in rows):
-        yield Finding(
-            "nothing_beyond_chance",
-            numbers={
-                "contrasts": len(analysis.contrasts),
-                "tests": family.tests,
-                "smallest_adjusted": min(adjusted),
-            },
-        )
+    if not any(effect.claims for effect in analysis.effects):
+        numbers = {"primary": family.primary, "smallest_adjusted": min(adjusted)}
+        yield Finding("nothing_beyond_chance", numbers=numbers)
 
 
 def untested_primary(analysis: Analysis, options: Options) -> Iterator[Finding]:
     """Yield the tests that were declared before collecting and that no contrast makes."""
-    done = {(c.factor, d.metric) for c in analysis.contrasts for d in c.differences if d.primary}
+    done = {(effect.factor, row.metric) for effect in analysis.effects for row in effect.primary}
     for one in options.primary:
         if (one.factor, one.metric) not in done:
             yield Finding("primary_not_tested", factor=one.factor, metric=one.metric)
@@ -215,8 +208,6 @@ def judge_findings(judges: Judges) -> Iterator[Finding]:
             groups={"judges": row.judges} | ({} if everywhere else {"others": row.others}),
             questions=finding.questions,
             factor=finding.factor,
-            left=finding.left,
-            right=finding.right,
             run=finding.run,
             metric=finding.metric,
         )

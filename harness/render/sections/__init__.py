@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from harness.analysis.results import Analysis
 from harness.records import Question
 from harness.render.blocks import Section
+from harness.render.sections.answer import answer
 from harness.render.sections.averages import averages, definitions, retrieval
 from harness.render.sections.finding_sentences import findings
 from harness.render.sections.metric_trust import metric_trust, suspects, wrong_captions
 from harness.render.sections.one_factor import one_factor
-from harness.render.sections.opening import StudyFacts, opening
+from harness.render.sections.opening import StudyFacts, basis
 from harness.render.sections.right_wrong import right_wrong
 from harness.render.sections.several_judges import several_judges
 from harness.render.sections.several_runs import counterfactuals, interactions, pairs, sweeps
@@ -53,4 +54,5 @@ def report_sections(
         tables += [retrieval(analysis, words), suspects(analysis, words)]
         tables.append(definitions(analysis, words))
     tables.append(wrong_captions(facts.wrong_captions, words))
-    return (opening(analysis, facts, words, brief), *(part for part in tables if part is not None))
+    first = (answer(analysis, facts, words, brief), basis(analysis, facts, words, brief))
+    return (*first, *(part for part in tables if part is not None))

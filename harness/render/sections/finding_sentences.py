@@ -38,7 +38,7 @@ MOST_LINKS = 8
 ABOVE_IN_BRIEF = {
     *("informative", "always_right", "always_wrong", "saturated", "missing_scores"),
     *("metric_trusted", "metric_not_trusted", "too_few_grades"),
-    *("answers_changed", "different", "confounded", "not_comparable"),
+    *("answers_changed", "confounded", "not_comparable"),
     *("under_every_judge", "under_some_judges", "judges_agreement"),
 }
 """Kinds that the brief report leaves out of the list, as another of its sections says the same."""
@@ -222,10 +222,10 @@ def names_of(finding: Finding, words: Words) -> dict[str, object]:
         names["metric"] = words.metric(finding.metric)
     if finding.questions:
         names["questions"] = finding.questions
-    if finding.left is not None and "left_value" in names:
-        names["change"] = words.line(
-            "change_version" if finding.factor == "version" else "change", **names
-        )
+    if "left_value" in names:
+        key = "effect" if finding.left is None else "change"
+        key = "change_version" if key == "change" and finding.factor == "version" else key
+        names["change"] = words.line(key, **names)
     return names
 
 

@@ -12,6 +12,7 @@ from harness.analysis.results import (
     Contrast,
     Difference,
     PassageChange,
+    TestFamily,
     Transition,
 )
 from harness.analysis.study_table import RIGHT, UNTESTED
@@ -122,9 +123,8 @@ def how_to_read(analysis: Analysis, words: Words) -> Iterator[Paragraph]:
     """Yield how to read the numbers below, and how many tests they are corrected for."""
     yield Paragraph(words.line("legend"), Tone.MUTED)
     tests = analysis.family
-    lines = [words.line("family", tests=tests.tests, alpha=tests.alpha)]
-    if tests.primary:
-        lines.append(words.line("primary", primary=tests.primary))
+    key = "family_declared" if tests.declared else "family"
+    lines = [words.line(key, tests=tests.tests, primary=tests.primary, alpha=tests.alpha)]
     yield Paragraph(words.join("parts", lines), Tone.MUTED)
     if analysis.clusters is not None:
         numbers = {"clusters": analysis.clusters, "questions": len(analysis.questions)}
@@ -264,10 +264,7 @@ def cost(row: Difference, words: Words) -> str:
     """Return one cost on both sides."""
     key = "cost_same" if row.left_mean == row.right_mean else "cost"
     metric = words.metric(row.metric)
-    text = words.line(key, metric=metric, left=row.left_mean, right=row.right_mean)
-    if row.verdict is Conclusion.DIFFERENT:
-        return words.line("beyond_chance", cost=text, p=row.p_adjusted)
-    return text
+    return words.line(key, metric=metric, left=row.left_mean, right=row.right_mean)
 
 
 def difference_table(
@@ -319,7 +316,7 @@ def row_title(row: Difference, analysis: Analysis, words: Words, brief: bool) ->
     if brief and row.verdict in BEYOND_CHANCE:
         verdict = words.get("verdicts", row.verdict)
         name = words.line("with_verdict", metric=words.metric(row.metric), verdict=verdict)
-    return words.line("declared", metric=name) if row.primary else name
+    return words.line("primary", metric=name) if row.family is TestFamily.PRIMARY else name
 
 
 def or_why(number: Number, write: Callable[[Number], str], reason: str, words: Words) -> str:

@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from harness.analysis.statistics.shuffles import at_least, chance_turned, label_counts
+from harness.analysis.statistics.shuffles import at_least, chance_turned, holm, label_counts
 
 NA = float("nan")
 
@@ -52,3 +52,13 @@ def test_at_least_counts_independent_events() -> None:
     found = [at_least(count, chances) for count in range(5)]
 
     assert found == pytest.approx([1, 18 / 24, 7 / 24, 1 / 24, 0])
+
+
+def test_holm_is_statsmodels() -> None:
+    """The same adjusted p values, in the order given; none of none."""
+    from statsmodels.stats.multitest import multipletests
+
+    p_values = list(np.random.default_rng(0).beta(0.3, 1, 40))
+
+    assert holm(p_values) == pytest.approx(list(multipletests(p_values, method="holm")[1]))
+    assert holm([]) == []

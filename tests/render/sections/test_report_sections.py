@@ -129,7 +129,7 @@ def test_sections_without_content_are_left_out(article: Analysis) -> None:
     keys = [section.key for section in report_sections(bare, StudyFacts("measles"), words("en"))]
 
     assert keys == [
-        *("study", "findings", "right_wrong", "means", "contrasts", "pairs", "reading"),
+        *("study", "basis", "findings", "right_wrong", "means", "contrasts", "pairs", "reading"),
     ]
 
 
@@ -148,7 +148,7 @@ def test_brief_findings_are_varied(article: Analysis) -> None:
     (items,) = [block for block in found.blocks if isinstance(block, Items)]
 
     assert len(items.texts) == 12
-    assert items.texts[-1].startswith("No contrast is beyond chance")
+    assert items.texts[-1].startswith("No change of a factor is better")
     assert isinstance(found.blocks[-1], Paragraph)
     assert found.blocks[-1].text == "19 more in report.md."
 
@@ -225,7 +225,7 @@ def test_nothing_found(article: Analysis) -> None:
 def test_thousands_of_findings(article: Analysis) -> None:
     """The full report stops at two hundred sentences and names the file that has the others."""
     (finding,) = [f for f in article.findings if f.kind == "nothing_beyond_chance"]
-    many = tuple(replace(finding, numbers={**finding.numbers, "tests": n}) for n in range(203))
+    many = tuple(replace(finding, numbers={**finding.numbers, "primary": n}) for n in range(203))
 
     assert texts(replace(article, findings=many), "findings").endswith(
         "\n3 more rows in findings.csv."
