@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from harness.analysis.changes import Design, incomparable_groups
 from harness.analysis.contrasts import cluster_numbers
+from harness.analysis.credits import credits
 from harness.analysis.effects import compare, outlooks
 from harness.analysis.findings import Finding, merge_alike, strongest_first
 from harness.analysis.findings.contrast_findings import contrast_findings, effect_findings
@@ -52,6 +53,7 @@ def analyse(study: StudyTable, options: Options = WHOLE_REPORT) -> Analysis:
         curves=curves(design, compared),
         interactions=interactions(study, design, compared, options),
         counterfactuals=counterfactuals(design, compared),
+        credits=credits(study, found.effects),
         trust=trust,
         retrieval=retrieval_facts(study),
         suspects=suspects(study),
@@ -95,6 +97,12 @@ def narrow(analysis: Analysis, options: Options) -> Analysis:
         # each of them is a confounded pair
         counterfactuals=tuple(
             pair for pair in analysis.counterfactuals if (pair.left, pair.right) in pairs
+        ),
+        credits=tuple(
+            one
+            for one in analysis.credits
+            if factor in (None, one.change.factor)
+            and (baseline is None or any(baseline in pair for pair in one.contrasts))
         ),
         curves=tuple(curve for curve in analysis.curves if factor in (None, curve.factor)),
         interactions=tuple(

@@ -316,8 +316,7 @@ def transitions(
 ) -> tuple[Transition, ...]:
     """Return the table of what happened to evidence and answers between two runs.
 
-    Only questions with both facts known on both sides count. Repeats count as right where most
-    are right.
+    Only questions with both facts known on both sides count: repeats that differ are neither.
     """
     cells: dict[tuple[bool, bool, bool, bool], list[str]] = defaultdict(list)
     for at, question in enumerate(study.questions):
@@ -325,9 +324,9 @@ def transitions(
         for run in (left, right):
             retrieved = evidence.get((study.runs[run].name, question.id))
             value = study.right.values[run, at]
-            if retrieved is None or np.isnan(value):
+            if retrieved is None or value not in (0, 1):
                 break
-            facts += [retrieved, bool(value > 0.5)]
+            facts += [retrieved, bool(value)]
         else:
             cells[facts[0], facts[1], facts[2], facts[3]].append(question.id)
     return tuple(Transition(*facts, tuple(ids)) for facts, ids in sorted(cells.items()))

@@ -241,12 +241,16 @@ def outcomes(study: StudyTable) -> Outcomes:
     known = (~np.isnan(right.values)).sum(axis=0) >= 2
     lowest = np.nan_to_num(right.values, nan=np.inf).min(axis=0, initial=np.inf)
     highest = np.nan_to_num(right.values, nan=-np.inf).max(axis=0, initial=-np.inf)
+    informative, right_in_all, wrong_in_all = (
+        known & kind for kind in ((lowest == 0) & (highest == 1), lowest == 1, highest == 0)
+    )
     return Outcomes(
         questions=names,
         rows=tuple(rows),
-        informative=names_where(names, known & (lowest < highest)),
-        always_right=names_where(names, known & (lowest == 1)),
-        always_wrong=names_where(names, known & (highest == 0)),
+        informative=names_where(names, informative),
+        always_right=names_where(names, right_in_all),
+        always_wrong=names_where(names, wrong_in_all),
+        partly_right=names_where(names, known & ~(informative | right_in_all | wrong_in_all)),
         unknown=names_where(names, ~known),
         origins=dict(Counter(origin for row in rows for origin in row.origins if origin)),
     )

@@ -365,9 +365,11 @@ class Outcomes:
     questions: tuple[str, ...]
     rows: tuple[OutcomeRow, ...]
     informative: tuple[str, ...]
-    """Questions that some runs answer right and others wrong."""
+    """Questions that some runs answer right, and others wrong, in every repeat."""
     always_right: tuple[str, ...]
     always_wrong: tuple[str, ...]
+    partly_right: tuple[str, ...]
+    """The others: right in some repeats, while no run is right and no other wrong in all."""
     unknown: tuple[str, ...]
     """Questions for which right or wrong is known in fewer than two runs."""
     origins: Mapping[str, int]
@@ -375,8 +377,20 @@ class Outcomes:
 
     @property
     def known(self) -> int:
-        """Questions that are informative, always right or always wrong."""
-        return len(self.informative) + len(self.always_right) + len(self.always_wrong)
+        """Questions for which right or wrong is known in at least two runs."""
+        return len(self.questions) - len(self.unknown)
+
+    def turned(self, left: str, right: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the questions that turned right, and those that turned wrong, between two runs.
+
+        One turned right where every repeat on the left is wrong and every one on the right right.
+        """
+        one, other = (next(r.cells for r in self.rows if r.run == run) for run in (left, right))
+        sides = list(zip(self.questions, one, other, strict=True))
+        return (
+            tuple(question for question, before, after in sides if before == 0 and after == 1),
+            tuple(question for question, before, after in sides if before == 1 and after == 0),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -607,6 +621,24 @@ class Counterfactual:
 
 
 @dataclass(frozen=True, slots=True)
+class Credit:
+    """The questions that one change turned in every pair of runs that makes it."""
+
+    change: Change
+    contrasts: tuple[tuple[str, str], ...]
+    """The pairs: run before the change, run after it."""
+    direction: str
+    """`won`: turned right, or `lost`: turned wrong."""
+    questions: tuple[str, ...]
+    expected: float
+    """Number of such questions if the answers to each question were shuffled among its runs."""
+    p: float | None
+    """The chance of at least as many; None where too few pairs make the change to credit it."""
+    p_adjusted: float | None = None
+    """After Holm."""
+
+
+@dataclass(frozen=True, slots=True)
 class CheckAgreement:
     """Two judges' labels on one check, over the verdicts that can be matched."""
 
@@ -726,6 +758,8 @@ class Analysis:
     curves: tuple[Curve, ...]
     interactions: tuple[Interaction, ...]
     counterfactuals: tuple[Counterfactual, ...]
+    credits: tuple[Credit, ...]
+    """Of every change, right and wrong; also where no question turned."""
     trust: tuple[MetricTrust, ...]
     retrieval: tuple[RetrievalFacts, ...]
     suspects: tuple[Suspect, ...]

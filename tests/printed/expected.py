@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tests.printed import statistics as s
-from tests.printed.facts import METRICS, RIGHT, UNTESTED, Contrast, Facts, as_array, deltas
+from tests.printed.facts import METRICS, RIGHT, UNTESTED, Facts, as_array, deltas
 
 Number = float | int | None
 
@@ -266,14 +266,31 @@ class Expected:
             return "different"
         return "better" if (array.mean() > 0) == known.higher_is_better else "worse"
 
-    def alike(self, contrast: Contrast) -> list[Difference]:
-        """Return right/wrong in every contrast that makes the same change, read the same way."""
-        found = []
+    @cached_property
+    def pairs_by_change(self) -> dict[tuple[str, str, str], list[tuple[str, str]]]:
+        """Return (factor, value, value) -> the runs before and after, for every pair that differs.
+
+        A change is named as the report reads its first pair of runs.
+        """
+        found: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
         for left, right in self.read_as:
-            [(factor, values)] = self.facts.differing(left, right).items()
-            if factor == contrast.factor and tuple(map(str, values)) == contrast.values:
-                found.append(self.difference(left, right, RIGHT))
+            [(factor, (before, after))] = self.facts.differing(left, right).items()
+            forwards, backwards = (
+                (factor, str(one), str(other)) for one, other in ((before, after), (after, before))
+            )
+            if backwards in found:
+                found[backwards].append((right, left))
+            else:
+                found.setdefault(forwards, []).append((left, right))
         return found
+
+    def turned_by(self, change: tuple[str, str, str], way: str) -> s.Turned:
+        """Return what every pair of runs turned, and what shuffled runs turn."""
+        before, after = (
+            sorted(set(side)) for side in zip(*self.pairs_by_change[change], strict=True)
+        )
+        wrong, right = (before, after) if way == "won" else (after, before)
+        return s.turned(self.facts.right, wrong, right)
 
     # ------------------------------------------------------------------ together
 
@@ -320,8 +337,8 @@ class Expected:
             for run in (left, right):
                 held = self.facts.evidence_retrieved.get((run, question))
                 value = self.facts.right.loc[run, question]
-                if held is not None and not math.isnan(value):
-                    state += [held, bool(value > 0.5)]
+                if held is not None and value in (0, 1):
+                    state += [held, bool(value)]
             if len(state) == 4:
                 found.setdefault(tuple(state), []).append(question)
         return dict(sorted(found.items()))

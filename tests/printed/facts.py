@@ -215,18 +215,21 @@ class Facts:
         return self.arranged(counts).fillna(0) > 0
 
     def kinds_of_question(self) -> dict[str, list[str]]:
-        """Return informative, always_right, always_wrong, unknown -> questions."""
+        """Return informative, always_right, always_wrong, partly_right, unknown -> questions."""
         found: dict[str, list[str]] = {
-            name: [] for name in ("informative", "always_right", "always_wrong", "unknown")
+            name: []
+            for name in ("informative", "always_right", "always_wrong", "partly_right", "unknown")
         }
         for question, column in self.right.items():
             known = column.dropna()
             if len(known) < 2:
                 kind = "unknown"
-            elif known.min() < known.max():
+            elif (known.min(), known.max()) == (0, 1):
                 kind = "informative"
+            elif known.min() == 1:
+                kind = "always_right"
             else:
-                kind = {1.0: "always_right", 0.0: "always_wrong"}.get(known.min(), "neither")
+                kind = "partly_right" if known.max() else "always_wrong"
             found.setdefault(kind, []).append(str(question))
         return found
 

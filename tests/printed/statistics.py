@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import permutations, product
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
 Values = np.ndarray
@@ -104,6 +105,33 @@ def holm(p_values: Sequence[float]) -> list[float]:
     from statsmodels.stats.multitest import multipletests
 
     return [float(p) for p in multipletests(p_values, method="holm")[1]] if len(p_values) else []
+
+
+@dataclass(frozen=True)
+class Turned:
+    """Questions that one change turned, the number by chance, and the chance of as many."""
+
+    questions: list[str]
+    expected: float
+    p: float
+
+
+def turned(grades: pd.DataFrame, wrong: Sequence[str], right: Sequence[str]) -> Turned:
+    """Runs that are all wrong, and others all right: drawn from the known ones without return."""
+    questions, chances = [], []
+    for question, column in grades.items():
+        known = column.dropna()
+        if not {*wrong, *right} <= set(known.index):
+            continue
+        if (known[wrong] == 0).all() and (known[right] == 1).all():
+            questions.append(str(question))
+        zeros = stats.hypergeom(len(known), (known == 0).sum(), len(wrong)).pmf(len(wrong))
+        ones = stats.hypergeom(len(known) - len(wrong), (known == 1).sum(), len(right))
+        chances.append(float(zeros * ones.pmf(len(right))) if zeros else 0.0)
+    several = np.poly1d([1.0])
+    for chance in chances:
+        several *= np.poly1d([chance, 1 - chance])
+    return Turned(questions, sum(chances), float(several.c[::-1][len(questions) :].sum()))
 
 
 def detectable(deltas: Values, level: float) -> float | None:

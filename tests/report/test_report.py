@@ -62,8 +62,9 @@ def test_the_report_is_printed_and_written(command: Command, article: Article) -
         *("contrasts.csv", "trust.csv", "right_wrong.csv", "curves.csv", "confounded.csv"),
         *("interactions.csv", "counterfactuals.csv", "suspects.csv"),
     }
-    [credit] = of_kind(article, "credit", factor="top_k")
-    assert (credit["questions"], credit["names"]["direction"]) == (["q1", "q5"], "won")
+    [turned] = of_kind(article, "turned_in_every_contrast", factor="top_k")
+    assert (turned["questions"], turned["names"]["direction"]) == (["q1", "q5"], "won")
+    assert turned["severity"] == "change"
     [strict] = of_kind(article, "generation_by_construction")
     assert strict["contrast"] == {"left": "ctx_k9", "right": "ctx_k9_strict"}
     assert strict["groups"] == {"gained": [], "lost": ["q1", "q2"]}

@@ -18,7 +18,9 @@ class Severity(StrEnum):
     WARNING = "warning"
     """A number of the report means less than it seems to."""
     FINDING = "finding"
-    """A result."""
+    """A result: beyond chance, or a fact that needs no test."""
+    CHANGE = "change"
+    """Something changed, and nothing shows that it is more than chance."""
     NOTE = "note"
 
 
@@ -75,6 +77,12 @@ TRUST_NUMBERS = (
     *("auc", "low", "high", "gap", "right", "wrong", "questions"),
 )
 
+TURNED = (
+    ("factor", "questions"),
+    ("contrasts", "expected", "p", "p_adjusted"),
+    (*SIDES, "direction"),
+)
+
 KINDS: dict[str, FindingKind] = {
     "retrieval_scores_differ": FindingKind(
         "Equal passages, yet a retrieval metric gives other scores on these questions.",
@@ -116,29 +124,11 @@ KINDS: dict[str, FindingKind] = {
         (*SIDES, "said"),
         ("judges",),
     ),
-    "answers_changed": FindingKind(
-        "Answers that became right (gained) or wrong (lost) from left to right; p is McNemar's.",
-        Severity.FINDING,
-        (*CONTRAST, "metric", "questions"),
-        ("gained", "lost", "ties", "p", "p_floor", "discordant", "questions"),
-        SIDES,
-        ("gained", "lost"),
-    ),
     "credit": FindingKind(
         "These questions became right (direction `won`) or wrong (`lost`) in every contrast with "
-        "this change of this factor.",
+        "this change of this factor, more than `expected` by chance.",
         Severity.FINDING,
-        ("factor", "questions"),
-        ("contrasts",),
-        (*SIDES, "direction"),
-    ),
-    "generation_by_construction": FindingKind(
-        "Every passage is the same on both sides: what changed on these questions is generation.",
-        Severity.FINDING,
-        (*CONTRAST, "questions"),
-        ("same",),
-        SIDES,
-        ("gained", "lost"),
+        *TURNED,
     ),
     "no_effect_possible": FindingKind(
         "All responses and passages are identical: the factor did not act.",
@@ -146,19 +136,6 @@ KINDS: dict[str, FindingKind] = {
         CONTRAST,
         ("questions",),
         SIDES,
-    ),
-    "interaction": FindingKind(
-        "The first factor's effect on the metric depends on the second's value by `mean`.",
-        Severity.FINDING,
-        ("factor", "metric", "questions"),
-        ("mean", "low", "high", "p", "p_floor", "questions"),
-        (*SIDES, "second_factor", "second_left_value", "second_right_value"),
-    ),
-    "informative": FindingKind(
-        "Only these questions are answered right by some runs and wrong by others.",
-        Severity.FINDING,
-        ("questions",),
-        ("informative", "questions"),
     ),
     "metric_trusted": FindingKind(
         "The metric scores right answers above wrong ones to the same question, beyond chance.",
@@ -343,6 +320,46 @@ KINDS: dict[str, FindingKind] = {
         (),
         ("reason",),
         ("runs", "others"),
+    ),
+    "turned_in_every_contrast": FindingKind(
+        "As `credit`, but chance turns as many.", Severity.CHANGE, *TURNED
+    ),
+    "answers_changed": FindingKind(
+        "Answers that became right (gained) or wrong (lost) from left to right, in every repeat, "
+        "or in some (partly), by `mean` over all questions; p is McNemar's, where repeats differ "
+        "the sign-flip test's.",
+        Severity.CHANGE,
+        (*CONTRAST, "metric", "questions"),
+        ("mean", "gained", "lost", "ties", "p", "p_floor", "discordant", "questions"),
+        SIDES,
+        ("gained", "lost", "partly"),
+    ),
+    "interaction": FindingKind(
+        "The first factor's effect on the metric depends on the second's value by `mean`.",
+        Severity.CHANGE,
+        ("factor", "metric", "questions"),
+        ("mean", "low", "high", "p", "p_floor", "questions"),
+        (*SIDES, "second_factor", "second_left_value", "second_right_value"),
+    ),
+    "generation_by_construction": FindingKind(
+        "Every passage is the same on both sides: what changed on these questions is generation.",
+        Severity.NOTE,
+        (*CONTRAST, "questions"),
+        ("same",),
+        SIDES,
+        ("gained", "lost"),
+    ),
+    "informative": FindingKind(
+        "Only these questions are answered right by some runs and wrong by others.",
+        Severity.NOTE,
+        ("questions",),
+        ("informative", "questions"),
+    ),
+    "repeats_identical": FindingKind(
+        "All repeats of each question have the same text: the seed had no effect.",
+        Severity.NOTE,
+        ("run",),
+        ("repeats", "questions"),
     ),
     "confounded": FindingKind(
         "The runs differ in several factors and no chain of runs separates them; `words` make "

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from harness.analysis.contrasts import FIXED_AT_ZERO
 from harness.analysis.findings import Finding, numbers_of, value_text
 from harness.analysis.results import (
+    BEYOND_CHANCE,
     FOUND,
     Analysis,
     Attribution,
@@ -13,11 +14,14 @@ from harness.analysis.results import (
     Contrast,
     Difference,
     Effect,
+    Outcomes,
     PassageComparison,
 )
 from harness.analysis.statistics.sign_flip import binomial_p
 from harness.analysis.study_table import RIGHT
 from harness.records import Layer, acts_after_retrieval
+
+Ids = tuple[str, ...]
 
 UNEVEN = 0.05
 """Probability below which NA cells fall too unevenly on the two sides."""
@@ -32,8 +36,8 @@ def contrast_findings(analysis: Analysis) -> Iterator[Finding]:
     layers = {metric.metric: metric.layer for metric in analysis.means}
     for contrast in analysis.contrasts:
         yield from contradictions(contrast, layers)
-        yield from changed_answers(contrast)
-        yield from by_construction(contrast)
+        yield from changed_answers(contrast, analysis.outcomes)
+        yield from by_construction(contrast, analysis.outcomes)
         yield from moved_passages(contrast)
         yield from missing_scores(contrast)
 
@@ -78,27 +82,37 @@ def effect_findings(effects: Iterable[Effect]) -> Iterator[Finding]:
         )
 
 
-def changed_answers(contrast: Contrast) -> Iterator[Finding]:
-    """Yield which answers became right or wrong, with McNemar's test."""
+def changed_answers(contrast: Contrast, outcomes: Outcomes) -> Iterator[Finding]:
+    """Yield which answers became right or wrong, where the contrast is not better or worse."""
     right = contrast.difference(RIGHT)
-    if right is None or not (right.won or right.lost):
+    if right is None or not (right.won or right.lost) or right.verdict in BEYOND_CHANCE:
         return
+    groups = turned_answers(contrast, right, outcomes)
     yield about(
         contrast,
         "answers_changed",
         metric=RIGHT,
-        numbers=answer_changes(right),
-        groups={"gained": right.won, "lost": right.lost},
+        numbers=answer_changes(right, groups),
+        groups=groups,
         questions=(*right.won, *right.lost),
     )
 
 
-def answer_changes(right: Difference) -> dict[str, float | None]:
-    """Return how many answers became right or wrong, with McNemar's p where it can be computed."""
+def turned_answers(contrast: Contrast, right: Difference, outcomes: Outcomes) -> dict[str, Ids]:
+    """Return the questions that turned right, that turned wrong, and that changed in part."""
+    gained, lost = outcomes.turned(contrast.left, contrast.right)
+    turned = {*gained, *lost}
+    partly = tuple(q for q in (*right.won, *right.lost) if q not in turned)
+    return {"gained": gained, "lost": lost, "partly": partly}
+
+
+def answer_changes(right: Difference, groups: Mapping[str, Ids]) -> dict[str, float | None]:
+    """Return how many answers turned, with McNemar's p where it can be computed."""
     test = right.mcnemar
     return {
-        "gained": right.wins,
-        "lost": right.losses,
+        "mean": right.mean,
+        "gained": len(groups["gained"]),
+        "lost": len(groups["lost"]),
         "ties": right.ties,
         "p": right.p if test is None else test.p,
         "p_floor": right.p_floor if test is None else test.floor,
@@ -107,7 +121,7 @@ def answer_changes(right: Difference) -> dict[str, float | None]:
     }
 
 
-def by_construction(contrast: Contrast) -> Iterator[Finding]:
+def by_construction(contrast: Contrast, outcomes: Outcomes) -> Iterator[Finding]:
     """Yield what equal passages decide without a test."""
     if contrast.attribution is Attribution.NO_EFFECT_POSSIBLE:
         yield about(
@@ -126,14 +140,13 @@ def by_construction(contrast: Contrast) -> Iterator[Finding]:
             questions=contrast.passages.same_calls,
         )
     if contrast.attribution is Attribution.GENERATION:
-        right = contrast.difference(RIGHT)
-        won, lost = (right.won, right.lost) if right else ((), ())
+        gained, lost = outcomes.turned(contrast.left, contrast.right)
         yield about(
             contrast,
             "generation_by_construction",
             numbers={"same": contrast.passages.same},
-            groups={"gained": won, "lost": lost},
-            questions=(*won, *lost),
+            groups={"gained": gained, "lost": lost},
+            questions=(*gained, *lost),
         )
 
 

@@ -24,6 +24,7 @@ def run_findings(study: StudyTable, analysis: Analysis) -> Iterator[Finding]:
     for facts in study.runs:
         yield from refusals(study, facts, evidence)
         yield from same_family(facts)
+        yield from repeats_identical(study, facts)
         if facts.other_models:
             names = {"generator": facts.generator or "", "answered": ", ".join(facts.other_models)}
             yield Finding("another_model", names=names, run=facts.name)
@@ -128,6 +129,15 @@ def same_family(run: RunFacts) -> Iterator[Finding]:
             names={"generator": run.generator, "judge": run.judge},
             run=run.name,
         )
+
+
+def repeats_identical(study: StudyTable, run: RunFacts) -> Iterator[Finding]:
+    """Yield a run of several repeats in which each question has one text only."""
+    cells = [study.responses.get((run.name, question.id), ()) for question in study.questions]
+    repeated = [[one.response for one in repeats] for repeats in cells if len(repeats) > 1]
+    if repeated and all(len(set(texts)) == 1 for texts in repeated):
+        numbers = {"repeats": max(map(len, repeated)), "questions": len(repeated)}
+        yield Finding("repeats_identical", numbers, run=run.name)
 
 
 def model_family(model: str) -> str:

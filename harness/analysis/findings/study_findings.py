@@ -10,7 +10,6 @@ from harness.analysis.results import (
     Analysis,
     CheckAgreement,
     Confounded,
-    Contrast,
     Interaction,
     Judges,
     MetricMeans,
@@ -20,8 +19,6 @@ from harness.analysis.results import (
 )
 from harness.analysis.study_table import RIGHT, Options, StudyTable
 
-Ids = tuple[str, ...]
-
 MOSTLY = 0.5
 """Share of the cells from which a metric as a whole is called quantised."""
 
@@ -30,7 +27,7 @@ def study_findings(
     study: StudyTable, analysis: Analysis, view: Analysis, options: Options
 ) -> Iterator[Finding]:
     """Yield the findings about the study as a whole, and about several contrasts in view."""
-    yield from credited(view.contrasts)
+    yield from credited(view)
     yield from beyond_chance(analysis)
     yield from untested_primary(analysis, options)
     for interaction in view.interactions:
@@ -44,30 +41,23 @@ def study_findings(
     yield from question_findings(study, analysis)
 
 
-def credited(contrasts: Iterable[Contrast]) -> Iterator[Finding]:
-    """Yield the questions that one change of a factor turned in every contrast with that change."""
-    alike: dict[tuple[str, str, str], list[tuple[Ids, Ids]]] = defaultdict(list)
-    for contrast in contrasts:
-        right = contrast.difference(RIGHT)
-        if right is None:
-            continue
-        values = values_of(contrast.change)
-        left_value, right_value = values["left_value"], values["right_value"]
-        if (contrast.factor, right_value, left_value) in alike:  # the same change, read backwards
-            alike[contrast.factor, right_value, left_value].append((right.lost, right.won))
-        else:
-            alike[contrast.factor, left_value, right_value].append((right.won, right.lost))
-    for (factor, left, right_value), rows in alike.items():
-        for direction, turned in zip(("won", "lost"), zip(*rows, strict=True), strict=True):
-            always = tuple(q for q in turned[0] if all(q in one for one in turned))
-            if always:
-                yield Finding(
-                    "credit",
-                    numbers={"contrasts": len(rows)},
-                    names={"left_value": left, "right_value": right_value, "direction": direction},
-                    factor=factor,
-                    questions=always,
-                )
+def credited(analysis: Analysis) -> Iterator[Finding]:
+    """Yield what several contrasts of one change turned alike: more than by chance, or not."""
+    for credit in analysis.credits:
+        if credit.questions and credit.p_adjusted is not None:
+            surprising = credit.p_adjusted <= analysis.family.alpha
+            yield Finding(
+                "credit" if surprising else "turned_in_every_contrast",
+                numbers={
+                    "contrasts": len(credit.contrasts),
+                    "expected": credit.expected,
+                    "p": credit.p,
+                    "p_adjusted": credit.p_adjusted,
+                },
+                names={**values_of(credit.change), "direction": credit.direction},
+                factor=credit.change.factor,
+                questions=credit.questions,
+            )
 
 
 def beyond_chance(analysis: Analysis) -> Iterator[Finding]:
@@ -145,11 +135,12 @@ def question_findings(study: StudyTable, analysis: Analysis) -> Iterator[Finding
     """Yield which questions are informative, and which have the same wording."""
     grid = analysis.outcomes
     if grid.known and len(grid.rows) > 1:
-        yield Finding(
-            "informative",
-            numbers={"informative": len(grid.informative), "questions": grid.known},
-            questions=grid.informative,
-        )
+        if grid.informative or not grid.partly_right:
+            yield Finding(
+                "informative",
+                numbers={"informative": len(grid.informative), "questions": grid.known},
+                questions=grid.informative,
+            )
         for kind, ids in (("always_wrong", grid.always_wrong), ("always_right", grid.always_right)):
             if ids:
                 yield Finding(kind, numbers={"runs": len(grid.rows)}, questions=ids)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from harness.analysis.findings.contrast_findings import answer_changes
+from harness.analysis.findings.contrast_findings import answer_changes, turned_answers
 from harness.analysis.results import (
     BEYOND_CHANCE,
     Analysis,
@@ -106,7 +106,7 @@ def one_factor(analysis: Analysis, words: Words, brief: bool) -> Section:
         note = f"{words.metric(RIGHT)} {signed(right.mean)}" if right else ""
         place = ("contrast", contrast.left, contrast.right)
         blocks.append(Heading(contrast_title(contrast, words), place, fold, note))
-        blocks += explanation(contrast, words, brief, analysis.family.alpha)
+        blocks += explanation(contrast, analysis, words, brief)
         blocks += (
             brief_table(contrast, analysis, words)
             if brief
@@ -154,7 +154,9 @@ def change_text(change: Change, words: Words) -> str:
     return f"{change.factor} {values}"
 
 
-def explanation(contrast: Contrast, words: Words, brief: bool, alpha: float) -> Iterator[Paragraph]:
+def explanation(
+    contrast: Contrast, analysis: Analysis, words: Words, brief: bool
+) -> Iterator[Paragraph]:
     """Yield where the changes can have come from, and which answers turned."""
     clauses = [words.get("attribution", contrast.attribution)]
     if contrast.attribution is Attribution.RETRIEVAL_CHANGED:
@@ -164,18 +166,18 @@ def explanation(contrast: Contrast, words: Words, brief: bool, alpha: float) -> 
         yield Paragraph(words.line("leaves", leaves=contrast.change.leaves), Tone.MUTED)
     right = contrast.difference(RIGHT)
     if right is not None and contrast.attribution is not Attribution.NO_EFFECT_POSSIBLE:
-        yield Paragraph(answers_changed(right, words, alpha))
+        yield Paragraph(answers_changed(contrast, right, analysis, words))
     if contrast.transitions and not brief:
         cells = words.join("cells", (transition(row, words) for row in contrast.transitions))
         yield Paragraph(words.line("transition", transitions=cells))
 
 
-def answers_changed(right: Difference, words: Words, alpha: float) -> str:
+def answers_changed(contrast: Contrast, right: Difference, analysis: Analysis, words: Words) -> str:
     """Return which answers one contrast turned, and whether chance would do as much."""
-    numbers = answer_changes(right)
-    groups = {"gained": right.won, "lost": right.lost}
+    groups = turned_answers(contrast, right, analysis.outcomes)
+    numbers = answer_changes(right, groups)
     _, *template = words.texts["kinds"]["answers_changed"]
-    parts = chosen_parts(template, {"alpha": alpha, **numbers, **groups})
+    parts = chosen_parts(template, {"alpha": analysis.family.alpha, **numbers, **groups})
     shown = parts if numbers["discordant"] else parts[:1]
     return words.join("parts", (words.fill(part, groups, numbers) for part in shown))
 

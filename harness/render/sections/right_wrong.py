@@ -149,11 +149,12 @@ def conclusions(grid: Outcomes, words: Words) -> Iterator[Paragraph]:
         numbers = {"informative": len(grid.informative), "known": grid.known}
         text = words.line("informative", questions=grid.informative, **numbers)
         yield Paragraph(text, Tone.STRONG)
-    else:
+    elif not grid.partly_right:
         yield Paragraph(words.line("informative_none"), Tone.CAUTION)
     for key, questions in (
         ("always_right", grid.always_right),
         ("always_wrong", grid.always_wrong),
+        ("questions_partly", grid.partly_right),
         ("questions_unknown", grid.unknown),
     ):
         if questions:

@@ -43,7 +43,7 @@ def test_undefined_numbers_become_null() -> None:
 
 def test_claims_come_first() -> None:
     """Among findings of one weight, what is beyond chance comes before facts of the design."""
-    kinds = ("credit", "better", "informative", "worse", "under_every_judge")
+    kinds = ("credit", "better", "worse", "under_every_judge")
     mixed = [Finding(kind) for kind in ("deeper_rank", *kinds)]
 
     assert [finding.kind for finding in strongest_first(mixed)] == [
@@ -51,7 +51,6 @@ def test_claims_come_first() -> None:
         "worse",
         "under_every_judge",
         "credit",
-        "informative",
         "deeper_rank",
     ]
 

@@ -177,6 +177,46 @@ def texts(article: Analysis, key: str, brief: bool = False) -> str:
     return "\n".join(told)
 
 
+@pytest.mark.parametrize("brief", [True, False])
+@pytest.mark.parametrize(
+    ("language", "learnt", "changed"),
+    [
+        ("en", "What was learnt", "What changed, not beyond chance"),
+        ("ja", "得られた結果", "変化したが、偶然の範囲を超えないもの"),
+        ("zh_hant", "得知的結果", "有改變，但未超出偶然"),
+    ],
+)
+def test_what_merely_changed_is_not_among_what_was_learnt(
+    article: Analysis, brief: bool, language: str, learnt: str, changed: str
+) -> None:
+    """Results come first, then what chance changes as well, with that chance beside it."""
+    section = next(
+        part
+        for part in report_sections(article, StudyFacts("x"), words(language), brief)
+        if part.key == "findings"
+    )
+    titles = [block.text for block in section.blocks if isinstance(block, Heading)]
+    lists = [block.texts for block in section.blocks if isinstance(block, Items)]
+
+    assert titles[: 1 if brief else 2] == ([changed] if brief else [learnt, changed])
+    naming = [
+        at for at, texts in enumerate(lists) for text in texts if "q1" in text and "q5" in text
+    ]
+    assert titles.index(changed) in naming
+    assert 0 not in naming or brief
+    assert any("0.267" in text and "0.088" in text for text in lists[titles.index(changed)])
+
+
+def test_questions_that_are_right_in_some_repeats_are_named(article: Analysis) -> None:
+    """They are neither informative nor answered alike by every run."""
+    grid = replace(article.outcomes, informative=(), partly_right=("q1", "q2"))
+
+    shown = texts(replace(article, outcomes=grid), "right_wrong")
+
+    assert "every repeat: q1, q2." in shown
+    assert "No question is informative" not in shown
+
+
 def test_nothing_found(article: Analysis) -> None:
     """A report without findings says so."""
     assert texts(replace(article, findings=()), "findings") == "Nothing to report."
