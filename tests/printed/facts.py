@@ -380,7 +380,7 @@ class Facts:
 
 
 def rank_scores(row: Any, places: list[dict[str, Any]]) -> dict[str, float]:
-    """Return a ranked list's scores; a place counts at the first free rank from its passage's on."""
+    """Return a ranked list's scores; a place takes the first free rank from its passage's on."""
     passages = list(row.passages)[: int(row.k_requested)]
     held = [[at for at, place in enumerate(places) if holds(p, place)] for p in passages]
     ranks: dict[int, int] = {}
