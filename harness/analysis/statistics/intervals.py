@@ -158,9 +158,10 @@ def tied_interval(deltas: Floats, ties: float, least: float, alpha: float) -> tu
     """Return Student's interval, wider where a sample says little of the questions not in it.
 
     - Where ties rule, the few questions that change carry all of the spread: half a question is
-      added at the largest change either way, `least` or more; and where none changed by as much,
-      the share of questions that may be unlike all of these (exact binomial, 0 out of n) may have.
-    - Where all changed alike, that share may have changed by half as much, or by twice.
+      added at the largest change either way, `least` or more.
+    - Where all changed alike, a share of the questions may not have changed, or by twice as much:
+      the upper end of the exact binomial interval for 0 out of n. Where none changed at all, that
+      share may have done anything, if there is a `least`.
 
     It moves with the differences: no rule takes over from another at a threshold.
     """

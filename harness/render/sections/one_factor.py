@@ -96,6 +96,7 @@ def one_factor(analysis: Analysis, words: Words, brief: bool) -> Section:
     first = analysis.contrasts[: MOST_IN_FULL[brief]]
     rest = analysis.contrasts[len(first) :]
     if not brief:
+        blocks.append(Paragraph(words.line("detectable_note"), Tone.MUTED))
         blocks.append(overview(analysis.contrasts, analysis, words))
         if rest:
             blocks.append(Paragraph(words.line("more_contrasts", more=len(rest))))
