@@ -25,9 +25,20 @@ from harness.analysis.results import (
     TestFamily,
     Trust,
 )
-from harness.analysis.statistics.intervals import NO_INTERVAL, Interval, interval, standard_error
+from harness.analysis.statistics.intervals import (
+    NO_INTERVAL,
+    Interval,
+    interval,
+    standard_error,
+    stretched_to,
+)
 from harness.analysis.statistics.sample_size import detectable, questions_needed
-from harness.analysis.statistics.sign_flip import SignFlip, mcnemar, sign_flip
+from harness.analysis.statistics.sign_flip import (
+    SignFlip,
+    mcnemar,
+    missing_differs,
+    sign_flip,
+)
 from harness.analysis.study_table import (
     Measure,
     Options,
@@ -173,11 +184,10 @@ def fixed_conclusion(
 
 
 def cluster_numbers(study: StudyTable, options: Options) -> Clusters | None:
-    """Return each question's cluster number; None where questions are not clustered."""
-    if not options.clusters:
-        return None
-    names = [options.clusters.get(q.id, f"question {q.id}") for q in study.questions]
-    return np.unique(names, return_inverse=True)[1].astype(np.int64)
+    """Return each question's cluster number; None where no two questions are in one cluster."""
+    names = [options.cluster(question.id) for question in study.questions]
+    found, numbers = np.unique(names, return_inverse=True)
+    return numbers.astype(np.int64) if found.size < len(names) else None
 
 
 def sign_flip_tests(
@@ -224,13 +234,8 @@ def difference(
     values = deltas[scored]
     independent = units_of(deltas, clusters)
     n = independent.size
-    binary = measure.binary and clusters is None
-    if not measure.tested:
-        span = NO_INTERVAL
-    elif tested.fixed in FIXED_AT_ZERO and not values.any():
-        span = BY_CONSTRUCTION
-    else:
-        span = interval(independent, binary, measure.facts.bounded, options.alpha)
+    whole = measure.binary and bool(np.isin(values, (-1.0, 0.0, 1.0)).all())
+    pairs = whole and clusters is None
     mean = float(values.mean()) if n else None
     spread = float(independent.std(ddof=1)) if n > 1 and measure.tested else None
     level = tested.level
@@ -240,7 +245,16 @@ def difference(
     worst, best = missing_bounds(pair, pair.asked)
     # over the cells that are NA on one side only
     lowest, highest = missing_bounds(pair, pair.asked & ~(no_left & no_right))
-    whole = bool(np.isin(values, (-1.0, 0.0, 1.0)).all())
+    if not measure.tested:
+        span = NO_INTERVAL
+    elif tested.fixed in FIXED_AT_ZERO and not values.any():
+        span = BY_CONSTRUCTION
+    else:
+        p, bounded = tested.test.p, measure.facts.bounded
+        span = interval(independent, pairs, bounded, options.alpha, p)
+        one_sided = int((no_left & ~no_right).sum()), int((no_right & ~no_left).sum())
+        if lowest is not None and highest is not None and missing_differs(*one_sided):
+            span = stretched_to(lowest, stretched_to(highest, span))
     found = Difference(
         metric=measure.name,
         verdict=tested.fixed or Conclusion.NO_EVIDENCE,
@@ -264,10 +278,10 @@ def difference(
         p_adjusted=tested.p_adjusted,
         q=tested.q,
         family=tested.family,
-        mcnemar=mcnemar(values) if measure.binary and whole and n else None,
-        detectable=None if spread is None else detectable(spread, n, level, options.power),
-        questions_needed=questions_needed(mean, spread, level, options.power)
-        if mean is not None and spread
+        mcnemar=mcnemar(values) if whole and n else None,
+        detectable=detectable(spread, n, level, options.power, pairs) if spread else None,
+        questions_needed=questions_needed(mean, spread, level, options.power, pairs)
+        if mean is not None and spread is not None
         else None,
         worst=worst,
         best=best,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.analysis.analyse import effects_in_view, in_view, runs_in_view
+from harness.analysis.analyse import WHOLE_REPORT, effects_in_view, in_view, runs_in_view
 from harness.analysis.changes import Design
 from harness.analysis.contrasts import cluster_numbers
 from harness.analysis.effects import compare
@@ -112,7 +112,7 @@ def judged_by_several(
     one = next(iter(common.tables.values()), None)
     found = Judges(
         names=tuple(tables),
-        agreements=agreements({judge: study.verdicts for judge, study in tables.items()}),
+        agreements=agreements({judge: study.verdicts for judge, study in tables.items()}, options),
         compared=tuple(common.tables),
         runs=one.scores.runs if one else (),
         questions=one.scores.questions if one else (),
@@ -373,15 +373,16 @@ def reading(finding: Finding, own: JudgeResults) -> tuple[str, float | None]:
 
 
 def agreements(
-    verdicts: Mapping[str, Mapping[str, Sequence[Verdict]]],
+    verdicts: Mapping[str, Mapping[str, Sequence[Verdict]]], options: Options = WHOLE_REPORT
 ) -> tuple[CheckAgreement, ...]:
     """Compare every two judges' labels, check by check.
 
     Args:
         verdicts: Judge -> run -> its rows.
+        options: Their clusters of questions are the units of the intervals.
     """
     return tuple(
-        agreement(pair, check, rows)
+        agreement(pair, check, rows, options)
         for pair in combinations(verdicts, 2)
         for check, rows in by_check(verdicts, pair)
     )
@@ -410,11 +411,14 @@ def by_check(
 
 
 def agreement(
-    pair: tuple[str, str], check: str, rows: Sequence[Sequence[tuple[str, Verdict]]]
+    pair: tuple[str, str],
+    check: str,
+    rows: Sequence[Sequence[tuple[str, Verdict]]],
+    options: Options,
 ) -> CheckAgreement:
     """Compare two judges' labels on one check."""
     labels = [labels_of(check, side) for side in rows]
-    found = kappa(labels[0], labels[1], unit=lambda one: one.question)
+    found = kappa(labels[0], labels[1], unit=lambda one: options.cluster(one.question))
     lacking, undefined = None, None
     if not found.n:
         lacking, undefined = why_unmatched(pair, check, rows, labels)

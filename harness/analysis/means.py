@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.analysis.changes import Design
+from harness.analysis.contrasts import Clusters, units_of
 from harness.analysis.results import (
     Curve,
     CurvePoint,
@@ -25,6 +26,8 @@ from harness.analysis.statistics.intervals import (
     corrected_mean,
     stretched_to,
     t_interval,
+    tied_interval,
+    tied_weight,
     tolerance,
 )
 from harness.analysis.study_table import Measure, MetricFacts, StudyTable, asked_mask, names_where
@@ -44,7 +47,7 @@ SHORTEST_SWEEP = 3
 """Runs from which a sweep is a curve: two are a contrast."""
 
 
-def means(study: StudyTable) -> tuple[MetricMeans, ...]:
+def means(study: StudyTable, clusters: Clusters | None = None) -> tuple[MetricMeans, ...]:
     """Return each metric's mean in each run, and over the questions that all runs have scored."""
     were_asked, grades = asked_mask(study), graded_cells(study)
     cube, found = study.scores, []
@@ -55,7 +58,7 @@ def means(study: StudyTable) -> tuple[MetricMeans, ...]:
         cells = []
         for at, run in enumerate(cube.runs):
             statuses = cube.statuses[at, were_asked[at], k].tolist()
-            cell = mean_cell(measure, at, run, common, statuses)
+            cell = mean_cell(measure, at, run, common, statuses, clusters)
             if grades is not None and correctable:
                 mean, low, high = corrected_mean(measure.values[at], grades[at])
                 cell = replace(cell, corrected=mean, corrected_low=low, corrected_high=high)
@@ -74,14 +77,19 @@ def means(study: StudyTable) -> tuple[MetricMeans, ...]:
 
 
 def mean_cell(
-    measure: Measure, at: int, run: str, common: NDArray[np.bool_], statuses: Sequence[str]
+    measure: Measure,
+    at: int,
+    run: str,
+    common: NDArray[np.bool_],
+    statuses: Sequence[str],
+    clusters: Clusters | None,
 ) -> MeanCell:
     """Return one run's mean with what qualifies it: the statuses are those of what was asked."""
     row = measure.values[at]
     values = row[~np.isnan(row)]
     n, of = values.size, len(statuses)
     units = measure.units[at][~np.isnan(row) & ~np.isnan(measure.units[at])]
-    span = mean_interval(values, measure.binary, measure.facts)
+    span = mean_interval(row, measure.binary, measure.facts, clusters)
     missing = of - n
     bounds = [
         (float(values.sum()) + missing * value) / of if of and measure.facts.bounded else None
@@ -141,34 +149,54 @@ def mean_of(values: Floats) -> float | None:
 
 
 def mean_interval(
-    values: Floats, binary: bool, facts: MetricFacts, alpha: float = 0.05
+    values: Floats,
+    binary: bool,
+    facts: MetricFacts,
+    clusters: Clusters | None = None,
+    alpha: float = 0.05,
 ) -> Interval:
     """Return a 95 % interval of a mean over questions: Jeffreys' for shares right, else t.
 
-    Student's t is cut at the limits of the metric ([0, 1], or 0 for seconds and tokens): the true
-    mean cannot lie beyond them, so the coverage is the same.
+    Where many scores of a metric in [0, 1] are 0 or 1 the others carry all of the spread, as in a
+    difference with many ties: half a question is added at 0 and at 1. Every interval is cut at
+    the limits of the metric (0 for seconds and tokens): the true mean cannot lie beyond them.
+
+    Args:
+        values: (questions,), nan where NA.
+        binary: Each score was 0 or 1.
+        facts: Of the metric.
+        clusters: Of the same questions; None where they are independent.
+        alpha: One minus the coverage.
 
     >>> mean_interval(np.array([1.0, 1.0, 1.0, 0.0]), True, MetricFacts("right", Layer.OVERALL))
     Interval(low=0.283..., high=0.971..., rule='jeffreys')
     """
     from scipy.special import betaincinv
 
+    values = units_of(values, clusters)
     n = values.size
-    if n < 2:
+    if n < 2 or not (facts.bounded or np.ptp(values) > tolerance(values)):
         return NO_INTERVAL
-    if binary or (facts.bounded and np.ptp(values) <= tolerance(values)):
-        # a share over repeats, or one value throughout, counts as that share of right answers
-        right = float(values.sum())
-        low, high = betaincinv(right + 0.5, n - right + 0.5, [alpha / 2, 1 - alpha / 2])
-        return stretched_to(float(values.mean()), Interval(float(low), float(high), "jeffreys"))
-    if np.ptp(values) <= tolerance(values):
-        return NO_INTERVAL
-    low, high = t_interval(values, alpha)
     least, most = facts.limits
-    return Interval(max(low, least), min(high, most), "t")
+    if binary and np.isin(values, (0.0, 1.0)).all():
+        right = float(values.sum())
+        ends = betaincinv(right + 0.5, n - right + 0.5, [alpha / 2, 1 - alpha / 2])
+        found = Interval(float(ends[0]), float(ends[1]), "jeffreys")
+    elif facts.bounded:
+        ties = max(tied_weight(values), tied_weight(1 - values))
+        low, high = tied_interval(values - 0.5, ties, 0.5, alpha)
+        found = Interval(low + 0.5, high + 0.5, "t_sparse" if ties else "t")
+    else:
+        found = Interval(*t_interval(values, alpha), "t")
+    found = stretched_to(float(values.mean()), found)
+    assert found.low is not None
+    assert found.high is not None
+    return replace(found, low=max(found.low, least), high=min(found.high, most))
 
 
-def curves(design: Design, measures: Sequence[Measure]) -> tuple[Curve, ...]:
+def curves(
+    design: Design, measures: Sequence[Measure], clusters: Clusters | None = None
+) -> tuple[Curve, ...]:
     """Return the sweeps: at least three runs that differ in one numeric factor only."""
     found: list[tuple[str, dict[int, float]]] = []
     for (left, right), change in design.contrasts:
@@ -183,27 +211,33 @@ def curves(design: Design, measures: Sequence[Measure]) -> tuple[Curve, ...]:
         else:
             found.append((change.factor, points))
     return tuple(
-        curve(factor, sweep, design, measures)
+        curve(factor, sweep, design, measures, clusters)
         for factor, sweep in found
         if len(sweep) >= SHORTEST_SWEEP
     )
 
 
 def curve(
-    factor: str, sweep: dict[int, float], design: Design, measures: Sequence[Measure]
+    factor: str,
+    sweep: dict[int, float],
+    design: Design,
+    measures: Sequence[Measure],
+    clusters: Clusters | None,
 ) -> Curve:
     """Return a sweep in number order, each metric over the questions that every run has scored."""
     runs = sorted(sweep, key=lambda at: sweep[at])
     common = {m.name: ~np.isnan(m.values[runs]).any(axis=0) for m in measures}
-    scores = {m.name: m.values[runs][:, common[m.name]] for m in measures}
+    scores = {m.name: np.where(common[m.name], m.values[runs], np.nan) for m in measures}
     return Curve(
         factor,
         tuple(
             CurvePoint(
                 value=sweep[at],
                 run=design.runs[at].name,
-                means={name: mean_of(values[row]) for name, values in scores.items()},
-                intervals={m.name: sweep_interval(m, scores[m.name], row) for m in measures},
+                means={name: mean_of(scores[name][row, mask]) for name, mask in common.items()},
+                intervals={
+                    m.name: sweep_interval(m, scores[m.name], row, clusters) for m in measures
+                },
                 scored={name: int(mask.sum()) for name, mask in common.items()},
             )
             for row, at in enumerate(runs)
@@ -211,10 +245,12 @@ def curve(
     )
 
 
-def sweep_interval(measure: Measure, scores: Floats, row: int) -> Interval:
+def sweep_interval(
+    measure: Measure, scores: Floats, row: int, clusters: Clusters | None
+) -> Interval:
     """Return the interval of one run's mean, by the rule that fits all runs of the sweep."""
-    binary = bool(np.isin(scores, (0.0, 1.0)).all())
-    return mean_interval(scores[row], binary, measure.facts)
+    binary = bool(np.isin(scores[~np.isnan(scores)], (0.0, 1.0)).all())
+    return mean_interval(scores[row], binary, measure.facts, clusters)
 
 
 def outcomes(study: StudyTable) -> Outcomes:

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from harness.analysis.findings import Finding
 from harness.analysis.statistics.intervals import Interval
-from harness.analysis.statistics.sign_flip import McNemar, binomial_p
+from harness.analysis.statistics.sign_flip import McNemar, missing_differs
 from harness.analysis.study_table import Expectation
 from harness.records import Layer
 
@@ -117,12 +117,15 @@ class Difference:
     dropped_both: tuple[str, ...]
     standard_error: float | None
     low: float | None
-    """95 % interval of the mean difference; never of zero width. None below two questions, for
-    untested metrics, and where an unbounded metric does not vary."""
+    """95 % interval of the mean difference; never of zero width. It holds 0 exactly where p is
+    above 0.05, but where `missing_differs`: then it reaches to what the missing scores could
+    make of the difference. None below two questions, for untested metrics, and where an unbounded
+    metric is the same on every question."""
     high: float | None
     interval: str
-    """Which rule made the interval: `t`, `t_sparse`, `dirichlet`, `unchanged`; `none` where there
-    is no interval, `construction` where the passages or the responses are the same."""
+    """Which rule made the interval: `t`, `t_sparse` (many ties), `dirichlet` (right and wrong);
+    `none` where there is no interval, `construction` where the passages or the responses are the
+    same."""
     p: float | None
     """Two-sided sign-flip p."""
     p_floor: float | None
@@ -139,7 +142,9 @@ class Difference:
     mcnemar: McNemar | None
     """Where both sides are 0 or 1."""
     detectable: float | None
-    """The smallest difference found with 80 % power at the family's level; None if none is."""
+    """The smallest difference found with 80 % power at the family's level: of right and wrong
+    exactly, if all changes go one way; else if differences spread as normal ones do, as much as
+    these. None where none is found, or nothing varies."""
     questions_needed: int | None
     """To find a difference of this size with 80 % power; None where the observed one is zero."""
     worst: float | None
@@ -153,8 +158,8 @@ class Difference:
 
     @property
     def missing_differs(self) -> bool:
-        """Whether scores are missing more often on one side, by an exact test."""
-        return binomial_p(len(self.dropped_left), len(self.dropped_right)) <= 0.05
+        """Whether scores are missing on one side beyond chance, and so not at random."""
+        return missing_differs(len(self.dropped_left), len(self.dropped_right))
 
     @property
     def wins(self) -> int:
@@ -652,13 +657,13 @@ class CheckAgreement:
     """Labels that can be matched: of the same check, on the same item of the same answer. Claims
     are matched by their text, because two judges may split a text differently."""
     questions: int
-    """Questions that these n belong to: the units of the interval."""
+    """Questions that these n belong to: the units of the interval, unless they are clustered."""
     agreed: int
     shares: Mapping[int, tuple[float, float]]
     """Base rates: label -> the share of the n that each judge gave it."""
     kappa: float | None
     low: float | None
-    """95 % interval over questions; None where there is none."""
+    """95 % interval over questions or clusters of them; None where there is none."""
     high: float | None
     undefined: str | None
     """Why there is no kappa: `one_label` (both gave all n the same), `other_claims` (no claim has

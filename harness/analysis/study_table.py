@@ -147,10 +147,15 @@ class Options:
     primary: tuple[Primary, ...] = ()
     expect: tuple[Expectation, ...] = ()
     clusters: Mapping[str, str] = field(default_factory=dict)
-    """Question id -> its cluster (document); a question that is absent is a cluster by itself."""
+    """Question id -> its cluster (document); a question that is absent is a cluster by itself.
+    Empty where questions are independent."""
     flips: int = 9_999
     """Random sign flips where there are too many to enumerate all."""
     seed: int = 0
+
+    def cluster(self, question: str) -> str:
+        """Return the cluster of a question."""
+        return self.clusters.get(question, f"question {question}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -141,8 +141,10 @@ class Report(Stage):
     runs: list[str] = setting([], RUNS)
     baseline: str | None = setting(None, "Show only the contrasts with this run.")
     factor: str | None = setting(None, "Show only the contrasts of this factor.")
-    cluster: str = setting(
-        "question", "Unit of sampling: question, or document (from the evidence of the test set)."
+    cluster: str | None = setting(
+        None,
+        "Unit of sampling: question, or document (from the evidence of the test set); default: "
+        "document where at least 8 documents hold questions.",
     )
     suspects: bool = setting(False, "List only the verdicts that a person should check.")
     format: str = setting("page", "page, or latex to write tables for a paper as well.")

@@ -37,6 +37,9 @@ log = logging.getLogger(__name__)
 Declared = TypeVar("Declared", "Primary", "Expectation")
 
 CLUSTERS = ("question", "document")
+
+FEWEST_DOCUMENTS = 8
+"""Documents with questions from which the document is the unit of sampling by default."""
 """The units that are resampled."""
 
 NOT_REPEATED = NOT_PART_OF_A_NAME - {"version"}
@@ -125,15 +128,18 @@ def read_options(settings: Report, runs: Sequence[Run], table: "StudyTable") -> 
     )
 
 
-def clusters(unit: str, table: "StudyTable") -> dict[str, str]:
-    """Return question id -> the document it is resampled with; empty if questions are the unit.
+def clusters(unit: str | None, table: "StudyTable") -> dict[str, str]:
+    """Return question id -> the document it is sampled with; empty if questions are the unit.
 
     It is the document of the question's first evidence; a question without evidence has no entry.
     """
-    pick(dict.fromkeys(CLUSTERS), unit, "cluster")
-    if unit == "question":
-        return {}
+    if unit is not None:
+        pick(dict.fromkeys(CLUSTERS), unit, "cluster")
     documents = {q.id: q.evidence[0].document for q in table.questions if q.evidence}
+    if unit is None and len(set(documents.values())) >= FEWEST_DOCUMENTS:
+        return documents
+    if unit != "document":
+        return {}
     if not documents:
         raise ConfigError(
             "cluster=document: no question says which document its answer is in; "

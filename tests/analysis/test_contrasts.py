@@ -386,6 +386,78 @@ def test_repeats_give_fractions_and_no_mcnemar(study: Builder) -> None:
     row = only(table, "right")
 
     assert row.mcnemar is None
-    assert row.interval == "dirichlet"
+    assert row.interval == "t"
     [finding] = [f for f in analyse(table).findings if f.kind == "answers_changed"]
     assert finding.numbers["p"] == row.p
+
+
+def test_two_of_three_repeats_are_a_third_more(study: Builder) -> None:
+    """One of 3 repeats right against 2 of 3, on 8 questions: +1/3, and p and interval agree."""
+    table = study(right={"P": [0] * 8, "Q": [1] * 8})
+    table.right.values[:] = [[1 / 3] * 8, [2 / 3] * 8]
+
+    row = only(table, "right")
+
+    assert row.mean == pytest.approx(1 / 3)
+    assert (row.mcnemar, row.p, row.interval) == (None, 2 / 2**8, "t")
+    # up to 0.36942 of the questions may be otherwise
+    assert (row.low, row.high) == pytest.approx((0.63058 / 3, 1.36942 / 3), abs=1e-5)
+
+
+def test_equal_differences_are_worse_in_the_interval_too(study: Builder) -> None:
+    """8 questions, all 0.05 lower: p = 2 / 2 ** 8, and the same where one moves by 1e-9."""
+    found = []
+    for last in (0.45, 0.45 + 1e-9):
+        rows = {"P": [0.5] * 8, "Q": [0.45] * 7 + [last]}
+        row = only(study(metrics={FAITHFULNESS: rows}), "faithfulness")
+        assert (row.p, row.verdict) == (2 / 2**8, Conclusion.WORSE)
+        found.append((row.low, row.high))
+
+    assert found[0] == pytest.approx((-0.06847, -0.03153), abs=1e-5)
+    assert found[0] == pytest.approx(found[1], abs=1e-8)
+
+
+def test_what_can_be_detected_in_right_and_wrong_is_exact(study: Builder) -> None:
+    """12 questions: NA where no answer changed; else 6 must change, all one way.
+
+    P(at least 6 of 12 change) is 0.8 where each changes with a probability of 0.57794.
+    """
+    none = only(study(right={"P": [1] * 12, "Q": [1] * 12}), "right")
+    one = only(study(right={"P": [0] * 12, "Q": [1] + [0] * 11}), "right")
+
+    assert (none.detectable, none.questions_needed) == (None, None)
+    assert one.detectable == pytest.approx(0.57794, abs=1e-5)
+    # a spread of 0.28868: ((1.95996 + 0.84162) x 0.28868 / 0.08333) ** 2 + 1.95996 ** 2 / 2
+    assert one.questions_needed == 97
+
+
+def test_scores_missing_on_one_side_leave_it_open(study: Builder) -> None:
+    """Six low scores lost on the right only: (4 x 0 + 6 x (x - 0.2)) / 10 for x from 0 to 1."""
+    left = [0.9] * 4 + [0.2] * 6
+    lost = [0.9] * 4 + [None] * 6
+    table = study(metrics={FAITHFULNESS: {"P": left, "Q": lost}})
+
+    row = only(table, "faithfulness")
+
+    assert row.missing_differs
+    assert (row.mean, row.worst, row.best) == pytest.approx((0.0, -0.12, 0.48))
+    assert row.low is not None
+    assert row.high is not None
+    assert row.low <= -0.12
+    assert row.high >= 0.48
+    five = study(metrics={FAITHFULNESS: {"P": left[:9], "Q": lost[:9]}})
+    assert not only(five, "faithfulness").missing_differs
+    tokens = study(metrics={TOKENS: {"P": left, "Q": lost}})
+    assert only(tokens, "input_tokens").missing_differs
+    assert only(tokens, "input_tokens").high is None
+
+
+def test_clusters_of_one_question_are_questions(study: Builder) -> None:
+    """Where each question has a document of its own, right and wrong stay a table of pairs."""
+    table = study(right={"P": [0] * 8, "Q": [1] * 4 + [0] * 4})
+    clusters = {f"q{n}": f"document {n}" for n in range(1, 9)}
+
+    row = only(table, "right", Options(clusters=clusters))
+
+    assert row.interval == "dirichlet"
+    assert analyse(table, Options(clusters=clusters)).clusters is None

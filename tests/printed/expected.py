@@ -219,13 +219,16 @@ class Expected:
         p, adjusted = self.family.get((left, right, measure), (None, None))
         fixed = self.fixed(left, right, measure, array)
         constructed = fixed in ("no effect possible", "identical by construction")
-        interval = s.NONE
+        interval, binary = s.NONE, self.facts.binary(measure)
         if self.tested(measure) and not constructed:
-            interval = s.difference_interval(array, self.facts.binary(measure), known.bounded)
+            interval = s.difference_interval(array, binary, known.bounded, p)
         level = s.ALPHA / max(1, self.tests)
         worst, best = bounds(one, other, known.higher_is_better is False, known.bounded)
         some = ~(one.isna() & other.isna())
         part = bounds(one[some], other[some], known.higher_is_better is False, known.bounded)
+        dropped = [int((side.isna() & some).sum()) for side in (one, other)]
+        if None not in (*part, *interval) and s.two_sided_coin_p(*dropped) <= s.ALPHA:
+            interval = min(interval[0], part[0]), max(interval[1], part[1])
         return Difference(
             measure, paired, one, other,
             verdict=fixed or self.verdict(measure, array, adjusted),
@@ -233,8 +236,8 @@ class Expected:
             p=p,
             floor=s.least_p(len(array)) if self.tested(measure) else None,
             adjusted=adjusted,
-            detectable=s.detectable(array, level) if self.tested(measure) else None,
-            needed=s.questions_needed(array, level) if self.tested(measure) else None,
+            detectable=s.detectable(array, level, binary) if self.tested(measure) else None,
+            needed=s.questions_needed(array, level, binary) if self.tested(measure) else None,
             bounds=(worst, best),
             hangs=part[0] is not None and part[1] is not None and part[0] * part[1] < 0,
         )  # fmt: skip
@@ -306,7 +309,9 @@ class Expected:
         return ((both - second) - (first - base)).dropna()
 
     def square_interval(self, measure: str, effect: pd.Series) -> s.Interval:
-        return s.difference_interval(as_array(effect), binary=False, bounded=False)
+        array = as_array(effect)
+        p = s.sign_flip_p(array)
+        return s.difference_interval(array, binary=False, bounded=False, p=p)
 
     def split(self, corners: Sequence[str], measure: str) -> tuple[float, float, float, int]:
         """Return a difference, what of it retrieval and generation made, and over how many.

@@ -17,14 +17,10 @@ from harness.analysis.results import (
     Outcomes,
     PassageComparison,
 )
-from harness.analysis.statistics.sign_flip import binomial_p
 from harness.analysis.study_table import RIGHT
 from harness.records import Layer, acts_after_retrieval
 
 Ids = tuple[str, ...]
-
-UNEVEN = 0.05
-"""Probability below which NA cells fall too unevenly on the two sides."""
 
 NOTEWORTHY = 0.1
 """Share of questions that are NA on one side only from which it is reported that the sign of the
@@ -172,13 +168,12 @@ def missing_scores(contrast: Contrast) -> Iterator[Finding]:
         left, right = len(row.dropped_left), len(row.dropped_right)
         # cells that are NA on both sides do not make the sides unequal
         one_sided = left + right
-        uneven = binomial_p(left, right) <= UNEVEN
         decisive = row.flips_with_missing and one_sided >= NOTEWORTHY * (one_sided + row.questions)
         if (
             one_sided
             and row.questions
             and row.verdict not in FIXED_AT_ZERO
-            and (uneven or decisive)
+            and (row.missing_differs or decisive)
         ):
             yield about(
                 contrast,

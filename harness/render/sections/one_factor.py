@@ -97,6 +97,7 @@ def one_factor(analysis: Analysis, words: Words, brief: bool) -> Section:
     first = analysis.contrasts[: MOST_IN_FULL[brief]]
     rest = analysis.contrasts[len(first) :]
     if not brief:
+        blocks.append(Paragraph(words.line("detectable_note"), Tone.MUTED))
         blocks.append(overview(analysis.contrasts, analysis, words))
         if rest:
             blocks.append(Paragraph(words.line("more_contrasts", more=len(rest))))
@@ -126,9 +127,9 @@ def how_to_read(analysis: Analysis, words: Words) -> Iterator[Paragraph]:
     key = "family_declared" if tests.declared else "family"
     lines = [words.line(key, tests=tests.tests, primary=tests.primary, alpha=tests.alpha)]
     yield Paragraph(words.join("parts", lines), Tone.MUTED)
-    if analysis.clusters is not None:
-        numbers = {"clusters": analysis.clusters, "questions": len(analysis.questions)}
-        yield Paragraph(words.line("clusters", **numbers), Tone.MUTED)
+    numbers = {"clusters": analysis.clusters, "questions": len(analysis.questions)}
+    clustered = analysis.clusters is not None
+    yield Paragraph(words.line("clusters" if clustered else "independent", **numbers), Tone.MUTED)
     if any(metric.metric in UNTESTED for metric in analysis.means):
         yield Paragraph(words.line("untested"), Tone.MUTED)
     if analysis.doubted:
@@ -297,7 +298,12 @@ def cells_of(row: Difference, analysis: Analysis, words: Words, brief: bool) -> 
         "least": probability(floor),
         "adjusted": probability(row.p_adjusted),
         "reading": reading(row, words),
-        "detectable": or_why(row.detectable, quantity if unbounded else mean, too_few, words),
+        "detectable": or_why(
+            row.detectable,
+            quantity if unbounded else mean,
+            too_few if row.won or row.lost else none_needed,
+            words,
+        ),
         "needed": or_why(row.questions_needed, count, none_needed, words),
         "changed": turned(row, words, NAMED if brief else words.listed),
     }
