@@ -409,7 +409,8 @@ def test_equal_differences_are_worse_in_the_interval_too(study: Builder) -> None
     found = []
     for last in (0.45, 0.45 + 1e-9):
         rows = {"P": [0.5] * 8, "Q": [0.45] * 7 + [last]}
-        row = only(study(metrics={FAITHFULNESS: rows}), "faithfulness")
+        declared = Options(primary=(Primary("top_k", "faithfulness"),))
+        row = only(study(metrics={FAITHFULNESS: rows}), "faithfulness", declared)
         assert (row.p, row.verdict) == (2 / 2**8, Conclusion.WORSE)
         found.append((row.low, row.high))
 
