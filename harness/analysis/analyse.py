@@ -10,6 +10,7 @@ from harness.analysis.findings.contrast_findings import contrast_findings
 from harness.analysis.findings.run_findings import run_findings
 from harness.analysis.findings.study_findings import metric_findings, study_findings
 from harness.analysis.means import curves, means, outcomes, summaries
+from harness.analysis.next_runs import next_steps
 from harness.analysis.rankings import retrieval_facts
 from harness.analysis.results import Analysis, Contrast
 from harness.analysis.several_factors import confounded, counterfactuals, interactions
@@ -38,6 +39,7 @@ def analyse(study: StudyTable, options: Options = WHOLE_REPORT) -> Analysis:
     pairs, family = contrasts(study, design, compared, trust, options)
     clusters = cluster_numbers(study, options)
     names = study.scores.runs
+    crossed = counterfactuals(design, compared)
     whole = Analysis(
         runs=summaries(study),
         questions=study.scores.questions,
@@ -49,13 +51,14 @@ def analyse(study: StudyTable, options: Options = WHOLE_REPORT) -> Analysis:
         incomparable=incomparable_groups(study.runs),
         curves=curves(design, compared),
         interactions=interactions(study, design, compared, options),
-        counterfactuals=counterfactuals(design, compared),
+        counterfactuals=crossed,
         trust=trust,
         retrieval=retrieval_facts(study),
         suspects=suspects(study),
         family=family,
         findings=(),
         clusters=None if clusters is None else int(clusters.max()) + 1,
+        next_steps=next_steps(study, design, pairs, crossed, options),
     )
     view = narrow(whole, options)
     findings = [
