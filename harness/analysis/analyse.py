@@ -12,6 +12,7 @@ from harness.analysis.findings.contrast_findings import contrast_findings, effec
 from harness.analysis.findings.run_findings import run_findings
 from harness.analysis.findings.study_findings import metric_findings, study_findings
 from harness.analysis.means import curves, leader, means, outcomes, summaries
+from harness.analysis.next_runs import next_steps
 from harness.analysis.rankings import retrieval_facts
 from harness.analysis.results import Analysis, Contrast, Effect
 from harness.analysis.several_factors import confounded, counterfactuals, interactions
@@ -40,6 +41,7 @@ def analyse(study: StudyTable, options: Options = WHOLE_REPORT) -> Analysis:
     trust = metric_trust(study, compared, clusters)
     found = compare(study, design, compared, trust, options)
     names = study.scores.runs
+    crossed = counterfactuals(design, compared)
     whole = Analysis(
         runs=summaries(study),
         questions=study.scores.questions,
@@ -52,7 +54,7 @@ def analyse(study: StudyTable, options: Options = WHOLE_REPORT) -> Analysis:
         incomparable=incomparable_groups(study.runs),
         curves=curves(design, compared, clusters),
         interactions=interactions(study, design, compared, options),
-        counterfactuals=counterfactuals(design, compared),
+        counterfactuals=crossed,
         credits=credits(study, found.effects),
         trust=trust,
         retrieval=retrieval_facts(study),
@@ -62,6 +64,7 @@ def analyse(study: StudyTable, options: Options = WHOLE_REPORT) -> Analysis:
         outlooks=tuple(outlooks(found.effects, options)),
         leader=leader(study, options.seed),
         clusters=None if clusters is None else int(clusters.max()) + 1,
+        next_steps=next_steps(study, design, found.contrasts, crossed, options),
     )
     view = narrow(whole, options)
     findings = [

@@ -625,6 +625,64 @@ class Counterfactual:
     """By metric; empty while a run is missing."""
 
 
+class Aim(StrEnum):
+    """What a next step would show."""
+
+    SEPARATE = "separate"
+    """The effects of factors that have changed only together with others."""
+    QUESTIONS = "questions"
+    """A gain of a given size in right answers."""
+    DEPEND = "depend"
+    """Whether one factor's effect depends on another factor."""
+    SPLIT = "split"
+    """How much of a difference comes from retrieval, and how much from generation."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunPrice:
+    """What it takes to collect a run; answers that are cached cost nothing."""
+
+    answers: int
+    """To generate at most: questions times repeats."""
+    asks_model: bool
+    """False where a program answers, so that nothing is paid."""
+    input_tokens: tuple[float, float] | None
+    """Of one answer: the least and the largest mean of the runs collected; None where unknown."""
+    output_tokens: tuple[float, float] | None
+    new_index: bool | None
+    """No collected run has this index; None where the run opens none, or that is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    """What would show something that the runs collected cannot show."""
+
+    aim: Aim
+    words: MissingRun = ()
+    """Of the run to collect; empty where none can be collected, or none is needed."""
+    changes: tuple[Change, ...] = ()
+    """SEPARATE: those that get a contrast of their own by this run and those before it."""
+    squares: tuple[tuple[Change, Change], ...] = ()
+    """DEPEND: the two factors of each square that this run completes."""
+    pair: tuple[str, str] | None = None
+    """SPLIT: the runs whose difference is split."""
+    price: RunPrice | None = None
+    obstacle: str = ""
+    """Why no command is offered: `recorded` (the recording holds no reply to another prompt), or
+    `unwritable` (no command sets it)."""
+    fewest: bool = True
+    """SEPARATE: it is shown that no smaller set of runs between the collected ones does."""
+    gain: float | None = None
+    """QUESTIONS: in the share of right answers."""
+    questions: int | None = None
+    """QUESTIONS: how many find this gain, as a single declared test."""
+    asked: int | None = None
+    """QUESTIONS: how many were compared."""
+    changed: float | None = None
+    """QUESTIONS: the share of answers that turn right or wrong: the observed one, or the gain."""
+    power: float | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Credit:
     """The questions that one change turned in every pair of runs that makes it."""
@@ -782,6 +840,8 @@ class Analysis:
     """What the study expected, in its order."""
     leader: Leader | None = None
     """None below two whole runs, and where no question is graded in each of them."""
+    next_steps: tuple[NextStep, ...] = ()
+    """The most useful first; those that no command can make come last."""
 
     @cached_property
     def costs(self) -> frozenset[str]:

@@ -65,8 +65,11 @@ class RunFacts:
     part: tuple[int, int] | None = None
     """Of a partial run: questions that were asked, and those of the test set."""
 
+    answers: int = 0
+    """Rows of the whole run, whatever part of it is reported; 0 where that is not known."""
+
     notes: tuple[str, ...] = ()
-    """Remarks on the run for the reader, such as "ignores_prompts"."""
+    """Remarks on the run for the reader: `ignores_prompt`, `recorded`."""
 
     overrides: tuple[str, ...] = ()
     """The override words of this run beside `variant=...`, as they were typed."""

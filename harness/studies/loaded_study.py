@@ -358,6 +358,7 @@ def run_facts(
         refusals_judged=len(declines),
         partial=facts["partial"],
         part=None if of is None else (len({row.question_id for row in run.responses()}), of),
+        answers=(facts.get("counts") or {}).get("questions", 0),
         notes=made_with.notes,
         overrides=tuple(word for word in facts["overrides"] if is_repeated(word)),
         scored_by={

@@ -177,8 +177,8 @@ def test_confounded_pair_has_its_command(study: Study, facts: StudyFacts, printe
     named = replace(facts, overrides=("study=measles",))
     shown = printed(terminal(study(pair, grades={"a": [1, 0], "b": [1, 1]}), named))
 
-    assert "a and b differ in prompt default -> strict, top_k 4 -> 9; this would separate" in shown
-    assert "  python -m harness.collect study=measles variant=" in shown
+    assert "1 further run gives each of these changes" in shown
+    assert "\n  python -m harness.collect study=measles variant=a prompt=strict\n" in shown
     assert "No two runs differ in exactly one factor, so there is nothing to compare." in shown
 
 
@@ -330,13 +330,17 @@ def test_names_are_no_markup_and_no_control_codes(
     assert "\x1b" not in shown
 
 
-def test_findings_end_the_page(article: Analysis, facts: StudyFacts, printed: Printed) -> None:
-    """The findings come last, at most twelve of them, and the others are counted."""
+def test_findings_and_what_next_end_the_page(
+    article: Analysis, facts: StudyFacts, printed: Printed
+) -> None:
+    """At most twelve findings, the others counted, then what to do next."""
     shown = printed(terminal(article, facts)).rstrip().splitlines()
-    last = shown[shown.index("Findings") :]
+    next_ = shown.index("What next")
+    found = shown[shown.index("Findings") : next_]
 
-    assert sum(line.startswith("- ") for line in last) <= 12
-    assert last[-1].endswith(" more in report.md.")
+    assert sum(line.startswith("- ") for line in found) <= 12
+    assert found[-2].endswith(" more in report.md.")
+    assert not [line for line in shown[next_ + 2 :] if line.startswith("===")]
 
 
 def test_interval_keeps_the_sign_that_decides(

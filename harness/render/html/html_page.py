@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 ORDER = (
     *("findings", "contrasts", "curves", "interactions", "counterfactuals", "pairs"),
     *("right_wrong", "means", "retrieval", "trust", "judges", "suspects", "wrong_captions"),
-    *("questions", "basis", "made", "reading"),
+    *("questions", "basis", "made", "reading", "next"),
 )
 """The sections in the order of a reader's questions."""
 

@@ -130,6 +130,7 @@ def test_sections_without_content_are_left_out(article: Analysis) -> None:
 
     assert keys == [
         *("study", "basis", "findings", "right_wrong", "means", "contrasts", "pairs", "reading"),
+        "next",
     ]
 
 
@@ -142,9 +143,10 @@ def test_brief_findings_are_varied(article: Analysis) -> None:
         if f.kind == "k_not_reached"
         for n in range(30)
     ]
-    found = report_sections(
+    sections = report_sections(
         replace(article, findings=(*others, *findings)), StudyFacts("x"), words("en"), brief=True
-    )[-1]
+    )
+    (found,) = [section for section in sections if section.key == "findings"]
     (items,) = [block for block in found.blocks if isinstance(block, Items)]
 
     assert len(items.texts) == 12
@@ -262,19 +264,17 @@ def test_means_corrected_by_grades(article: Analysis) -> None:
     assert "faithfulness | text_k4 | 0.396 | 0.500 | [0.050, 0.950]" in shown
 
 
-def test_more_missing_variants_than_fit(article: Analysis) -> None:
-    """In brief five missing variants are offered; one that cannot be written has no command."""
+def test_pairs_that_no_chain_separates_are_listed_in_full(article: Analysis) -> None:
+    """In brief they are counted; in full each has its row, without a command."""
     pair = article.confounded[0]
-    open_ = replace(pair, missing=((),))
-    found = replace(article, confounded=(open_,) * 7)
+    found = replace(article, confounded=(replace(pair, missing=((),)),) * 7)
 
     shown = texts(found, "pairs", brief=True)
-    assert shown.startswith(
-        "7 pairs differ in more than one factor and are not contrasts; existing runs separate 0"
+    assert shown == (
+        "7 pairs differ in more than one factor and are not contrasts; chains of existing runs "
+        "separate 0 of them."
     )
-    assert shown.count("no variant of one line would separate them.") == 5
-    assert shown.endswith("\n2 more in report.md.")
-    assert texts(found, "pairs").count("no variant of one line") == 7
+    assert texts(found, "pairs").count(" | no chain of runs yet") == 7
 
 
 def test_every_pair_is_a_contrast(article: Analysis) -> None:
@@ -294,36 +294,20 @@ def test_interactions_are_told_in_full(article: Analysis) -> None:
 
 
 def test_retrieval_and_generation_are_split(article: Analysis) -> None:
-    """The two parts of a difference are beside it; a pair not yet split has its commands."""
-    split = Split("faithfulness", total=0.25, retrieval=0.3, generation=-0.05, questions=8)
-    missing = ("variant=ctx_k9_strict", "passages_from=ctx_k4")
-    pairs = (
-        Counterfactual("a", "b", ("c", "d"), (), (split,)),
-        *(Counterfactual("ctx_k4", "ctx_k9_strict", (None, None), (missing,), ()),) * 11,
-    )
-    shown = texts(replace(article, counterfactuals=pairs), "counterfactuals").splitlines()
-
-    assert shown[0] == "a | b | faithfulness | +0.250 | +0.300 | -0.050 | 8"
-    assert shown[2] == ("python -m harness.collect variant=ctx_k9_strict passages_from=ctx_k4")
-    assert shown[-1] == "1 more."
-
-
-def test_the_split_is_told_in_brief(article: Analysis) -> None:
-    """In the terminal a pair has its first metric, and three pairs have their commands."""
+    """The two parts of a difference are beside it; in brief a pair has its first metric."""
     splits = tuple(Split(metric, 0.25, 0.3, -0.05, 8) for metric in ("right", "faithfulness"))
-    missing = ("variant=ctx_k9_strict", "passages_from=ctx_k4")
     pairs = (
         Counterfactual("a", "b", ("c", "d"), (), splits),
-        *(Counterfactual("ctx_k4", "ctx_k9_strict", (None, None), (missing,), ()),) * 4,
+        Counterfactual("ctx_k4", "ctx_k9_strict", (None, None), (("variant=ctx_k4",),), ()),
     )
-    shown = texts(
-        replace(article, counterfactuals=pairs), "counterfactuals", brief=True
-    ).splitlines()
+    found = replace(article, counterfactuals=pairs)
 
-    assert shown[0] == "a | b | share right | +0.250 | +0.300 | -0.050 | 8"
-    assert sum(line.startswith("python -m harness.collect") for line in shown) == 3
-    assert shown[-1] == "1 more in report.md."
-    assert len(shown) == 1 + 3 * 2 + 1
+    first = "a | b | share right | +0.250 | +0.300 | -0.050 | 8"
+    assert texts(found, "counterfactuals", brief=True) == first
+    assert texts(found, "counterfactuals").splitlines() == [
+        first,
+        "a | b | faithfulness | +0.250 | +0.300 | -0.050 | 8",
+    ]
 
 
 def test_times_have_no_statistics_in_full(study: Study, runs: Runs) -> None:
