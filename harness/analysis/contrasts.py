@@ -253,8 +253,10 @@ def difference(
         p, bounded = tested.test.p, measure.facts.bounded
         span = interval(independent, pairs, bounded, options.alpha, p)
         one_sided = int((no_left & ~no_right).sum()), int((no_right & ~no_left).sum())
-        if lowest is not None and highest is not None and missing_differs(*one_sided):
-            span = stretched_to(lowest, stretched_to(highest, span))
+        if bounded and missing_differs(*one_sided):
+            for filled in with_missing(pair, pair.asked & ~(no_left & no_right)):
+                reach = interval(units_of(filled, clusters), pairs, bounded, options.alpha)
+                span = stretched_to(reach.low, stretched_to(reach.high, span))
     found = Difference(
         metric=measure.name,
         verdict=tested.fixed or Conclusion.NO_EVIDENCE,
@@ -296,7 +298,7 @@ def difference(
 def conclusion(row: Difference, direction: int, alpha: float) -> Conclusion:
     """Return the conclusion that the test of a difference allows."""
     if row.p_adjusted is not None and row.p_adjusted <= alpha:
-        if row.missing_differs and row.flips_with_missing:
+        if row.undecided:
             return Conclusion.CANNOT_TELL
         return Conclusion.BETTER if (row.mean or 0.0) * direction > 0 else Conclusion.WORSE
     suggested = row.q is not None and row.q <= alpha
@@ -310,11 +312,19 @@ def missing_bounds(
     for the right-hand run."""
     if not questions.any() or not pair.measure.facts.bounded:
         return None, None
+    worst, best = with_missing(pair, questions)
+    return float(np.nanmean(worst)), float(np.nanmean(best))
+
+
+def with_missing(pair: Pairing, questions: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Return the differences with every NA at its worst, and at its best, for the right-hand run.
+
+    Both are (questions,), nan where a question is not among these.
+    """
     low, high = pair.measure.extremes
-    left, right = pair.left[questions], pair.right[questions]
-    worst = np.nan_to_num(right, nan=low) - np.nan_to_num(left, nan=high)
-    best = np.nan_to_num(right, nan=high) - np.nan_to_num(left, nan=low)
-    return float(worst.mean()), float(best.mean())
+    worst = np.nan_to_num(pair.right, nan=low) - np.nan_to_num(pair.left, nan=high)
+    best = np.nan_to_num(pair.right, nan=high) - np.nan_to_num(pair.left, nan=low)
+    return np.where(questions, worst, np.nan), np.where(questions, best, np.nan)
 
 
 def under_one_verdict(pair: Pairing) -> bool:

@@ -118,9 +118,9 @@ class Difference:
     standard_error: float | None
     low: float | None
     """95 % interval of the mean difference; never of zero width. It holds 0 exactly where p is
-    above 0.05, but where `missing_differs`: then it reaches to what the missing scores could
-    make of the difference. None below two questions, for untested metrics, and where an unbounded
-    metric is the same on every question."""
+    above 0.05, but where `missing_differs`: then it reaches to the ends of the intervals with
+    every score that is missing on one side at its worst, and at its best. None below two
+    questions, for untested metrics, and where an unbounded metric is the same on every question."""
     high: float | None
     interval: str
     """Which rule made the interval: `t`, `t_sparse` (many ties), `dirichlet` (right and wrong);
@@ -160,6 +160,13 @@ class Difference:
     def missing_differs(self) -> bool:
         """Whether scores are missing on one side beyond chance, and so not at random."""
         return missing_differs(len(self.dropped_left), len(self.dropped_right))
+
+    @property
+    def undecided(self) -> bool:
+        """Whether `missing_differs`, and the missing scores could turn the difference round."""
+        if self.low is None or self.high is None:
+            return False
+        return self.missing_differs and self.low <= 0 <= self.high
 
     @property
     def wins(self) -> int:

@@ -228,7 +228,10 @@ class Expected:
         part = bounds(one[some], other[some], known.higher_is_better is False, known.bounded)
         dropped = [int((side.isna() & some).sum()) for side in (one, other)]
         if None not in (*part, *interval) and s.two_sided_coin_p(*dropped) <= s.ALPHA:
-            interval = min(interval[0], part[0]), max(interval[1], part[1])
+            for value in (0.0, 1.0):
+                filled = other[some].fillna(value) - one[some].fillna(1 - value)
+                reach = s.difference_interval(as_array(filled), binary, known.bounded, None)
+                interval = min(interval[0], reach[0]), max(interval[1], reach[1])
         return Difference(
             measure, paired, one, other,
             verdict=fixed or self.verdict(measure, array, adjusted),

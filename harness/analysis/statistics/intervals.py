@@ -101,17 +101,16 @@ def agreeing(found: Interval, mean: float, p: float, alpha: float) -> Interval:
     return found
 
 
-def stretched_to(mean: float, found: Interval) -> Interval:
-    """Return the interval, made to reach the observed mean where its prior keeps it short of it.
-
-    It only ever grows, so it covers no less than it did.
+def stretched_to(number: float | None, found: Interval) -> Interval:
+    """Return the interval, made to reach a number: the observed mean, of which a prior may keep it
+    short. It only ever grows, so it covers no less than it did.
 
     >>> stretched_to(-1.0, Interval(-0.9, 0.1, "dirichlet"))
     Interval(low=-1.0, high=0.1, rule='dirichlet')
     """
-    if found.low is None or found.high is None:
+    if number is None or found.low is None or found.high is None:
         return found
-    return Interval(min(found.low, mean), max(found.high, mean), found.rule)
+    return Interval(min(found.low, number), max(found.high, number), found.rule)
 
 
 def wilson_interval(hits: int, n: int, alpha: float = 0.05) -> tuple[float, float]:
