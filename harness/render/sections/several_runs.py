@@ -40,6 +40,9 @@ SWEPT_IN_BRIEF = 5
 PAIRS_IN_BRIEF = 5
 """Confounded pairs whose missing variants are offered in brief."""
 
+MOST_SPLIT = 100
+"""Counterfactual pairs whose differences are listed."""
+
 CROSSED = {True: 3, False: 10}
 """Counterfactual pairs whose missing runs are offered, brief and in full."""
 
@@ -118,7 +121,8 @@ def counterfactuals(
         return None
     blocks: list[Block] = []
     rows = []
-    for pair in analysis.counterfactuals:
+    split_up = [pair for pair in analysis.counterfactuals if pair.splits]
+    for pair in split_up[:MOST_SPLIT]:
         for split in pair.splits[: 1 if brief else None]:
             write = signed_quantity if split.metric in analysis.unbounded else signed
             parts = map(write, (split.total, split.retrieval, split.generation))
@@ -130,6 +134,8 @@ def counterfactuals(
             *("total", "from_retrieval", "from_generation", "questions"),
         )
         blocks.append(text_table(words.columns(keys), rows))
+    if more := len(split_up[MOST_SPLIT:]):
+        blocks.append(Paragraph(words.line("more", more=more)))
     unsplit = [pair for pair in analysis.counterfactuals if pair.missing]
     if unsplit and any(RECORDED in run.notes for run in analysis.runs):
         blocks.append(Paragraph(words.line("crossed_recorded", pairs=len(unsplit))))
