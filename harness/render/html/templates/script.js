@@ -141,7 +141,8 @@
     const [verdict, mean, low, high] = one;
     const [word, tone] = verdicts[verdict];
     const gain = parseFloat(mean) * data.better[metric];
-    const colour = tone !== "muted" && gain ? (gain > 0 ? "good" : "bad") : "";
+    const plain = tone === "muted" || verdict === "not_tested";
+    const colour = plain || !gain ? "" : gain > 0 ? "good" : "bad";
     return element(
       "td",
       { className: tone },
