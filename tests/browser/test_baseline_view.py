@@ -200,6 +200,20 @@ def test_on_a_phone_the_grid_is_near_the_top(browser: Any, file: Path) -> None:
     window.context.close()
 
 
+def test_a_study_of_one_run_has_filters_alone(browser: Any, tmp_path: Path) -> None:
+    """There is no baseline to choose; questions are filtered and opened all the same."""
+    path = tmp_path / "index.html"
+    path.write_text(shown(names=("k2",)).page(), "utf-8")
+    window = Opened(browser, path)
+    window.page.locator("#question-1 > summary").click()
+    choose(window.page, show="wrong")
+
+    assert window.said == []
+    assert window.page.locator("#view select[name=baseline], #deltas").count() == 0
+    assert ids(window.page) == ["q1", "q3"]
+    window.context.close()
+
+
 @pytest.mark.parametrize("questions", [6, 60])
 def test_it_prints_on_two_pages(
     browser: Any,
@@ -210,7 +224,8 @@ def test_it_prints_on_two_pages(
     path = tmp_path / "index.html"
     names = tuple(f"k{2 * at}" for at in range(1, 13))
     study = shown(names=names, ids=tuple(f"q{at}" for at in range(questions)))
-    path.write_text(study.page(), "utf-8")
+    long = replace(study, facts=replace(study.facts, question="What helps? " * 20 * questions))
+    path.write_text(long.page(), "utf-8")
     window = Opened(browser, path)
 
     printed = pypdfium2.PdfDocument(window.page.pdf(prefer_css_page_size=True))

@@ -41,7 +41,7 @@ def baseline_view(analysis: Analysis, details: Details, words: Words) -> Mapping
     return {
         "runs": [plain(run) for run in runs],
         "baseline": runs.index(analysis.baseline) if analysis.baseline in runs else 0,
-        "totals": [total(row, words) for row in grid.rows],
+        "totals": [total(row, words) if row.known else "" for row in grid.rows],
         "metrics": metrics,
         "titles": [plain(metric_title(metric, analysis, words)) for metric in metrics],
         "better": [{True: 1, False: -1, None: 0}[better[metric]] for metric in metrics],
@@ -65,7 +65,13 @@ def choices(compared: Mapping[str, Any], words: Words) -> list[Mapping[str, Any]
     """Return the controls of the view: name, label, options and the one chosen at first."""
     runs = [(run, run) for run in compared["runs"]]
     measures = zip(compared["metrics"], compared["titles"], compared["better"], strict=True)
-    by = [(name, title) for name, title, better in measures if better]
+    named = [(name, title) for name, title, better in measures if better]
+    scored = {
+        metric
+        for metric, rows in zip(compared["metrics"], compared["values"], strict=False)
+        if any(value is not None for row in rows for value in row)
+    }
+    by = [one for one in named if one[0] in scored] or named[:1]
     kinds = {"changed": "changed", "lost": "lost", "won": "won"}
     kinds |= {"wrong": "wrong_everywhere", "informative": "only_informative"}
     places = [one for one in dict.fromkeys(compared["sources"]) if one]
@@ -75,7 +81,7 @@ def choices(compared: Mapping[str, Any], words: Words) -> list[Mapping[str, Any]
     found = [
         ("baseline", words.on_page("baseline"), runs),
         ("run", words.on_page("compared"), [("", words.line("every_run")), *runs]),
-        ("by", words.on_page("by"), by if len(compared["values"]) > 1 else by[:1]),
+        ("by", words.on_page("by"), by),
         (
             "show",
             words.on_page("which"),
@@ -98,7 +104,7 @@ def choices(compared: Mapping[str, Any], words: Words) -> list[Mapping[str, Any]
             "chosen": options[at if name == "baseline" else 0][0],
         }
         for name, label, options in found
-        if len(options) > 1
+        if len(options) > 1 or name == "by"
     ]
 
 

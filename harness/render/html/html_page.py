@@ -86,10 +86,11 @@ def sections_of(
     questions = {question.id: question for question in details.questions}
     opening, *sections = report_sections(analysis, facts, words, questions=questions)
     sections += [
-        Section("against", words.on_page("against"), ()),
         Section("questions", words.on_page("every_question"), ()),
         how_made(details, words),
     ]
+    if len(analysis.runs) > 1:
+        sections.append(Section("against", words.on_page("against"), ()))
     return [opening, *sorted(sections, key=lambda section: ORDER.index(section.key))]
 
 

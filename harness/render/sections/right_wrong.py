@@ -86,8 +86,9 @@ def by_question(
     keys = ("question", "source") if sources else ("question",)
     columns = (*words.columns(keys, long=("question",)), *(Column(row.run) for row in grid.rows))
     rows = []
+    at = {name: i for i, name in enumerate(grid.questions)}
     for name in shown:
-        i = grid.questions.index(name)
+        i = at[name]
         known = questions.get(name)
         cells = [Cell(titled(name, known), place=("question", name))]
         if sources:

@@ -113,6 +113,20 @@ def test_controls_without_a_choice_are_left_out() -> None:
     assert "source" not in offered(one_source)
 
 
+def test_without_grades_the_first_metric_is_the_measure() -> None:
+    """Where right and wrong are not known, questions are filtered by what is scored."""
+    study = shown()
+    unknown = tuple(
+        replace(row, cells=(None,) * 4, known=0) for row in study.analysis.outcomes.rows
+    )
+    outcomes = replace(study.analysis.outcomes, rows=unknown)
+    found = view(replace(study, analysis=replace(study.analysis, outcomes=outcomes)))
+    (by,) = (one for one in choices(found, ENGLISH) if one["name"] == "by")
+
+    assert by["chosen"] == "context_precision"
+    assert found["totals"] == ["", ""]
+
+
 def test_scores_of_repeats_are_averaged() -> None:
     """A question asked three times has the mean of what was scored, NA left out."""
     study = shown(ids=("q1",))

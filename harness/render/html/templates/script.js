@@ -72,6 +72,7 @@
   }
   const initial = controls.map((one) => one.value);
   const chosen = (name) => controls.find((one) => one.name === name)?.value ?? "";
+  const baseline = () => Math.max(0, runs.indexOf(chosen("baseline")));
   const address = (place) => {
     const parts = controls
       .filter((one, at) => one.value !== initial[at])
@@ -221,7 +222,7 @@
     return texts.get(answer);
   };
   const markAnswers = (question) => {
-    const [base, run] = [chosen("baseline"), chosen("run")].map((name) => runs.indexOf(name));
+    const [base, run] = [baseline(), runs.indexOf(chosen("run"))];
     const answers = [...question.querySelectorAll(".answer")];
     const has = (answer, at) => answer.dataset.runs.split(" ").includes(String(at));
     const first = answers.find((answer) => has(answer, base));
@@ -243,7 +244,7 @@
 
   let sorted = "";
   const show = () => {
-    const base = runs.indexOf(chosen("baseline"));
+    const base = baseline();
     const run = runs.indexOf(chosen("run"));
     const by = Math.max(0, metrics.indexOf(chosen("by")));
     const others = (run < 0 ? [...runs.keys()] : [run]).filter((at) => at !== base);
