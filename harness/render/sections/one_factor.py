@@ -44,9 +44,6 @@ from harness.render.vocabulary import Words
 MOST_IN_FULL = {True: 10, False: 100}
 """Contrasts with a table of their own, brief and in full; the others are a row each."""
 
-UNFOLDED = 12
-"""Contrasts up to which each is unfolded at first."""
-
 NAMED = 4
 """Changed questions that are named in brief; of more there is the count."""
 
@@ -101,12 +98,11 @@ def one_factor(analysis: Analysis, words: Words, brief: bool) -> Section:
         blocks.append(overview(analysis.contrasts, analysis, words))
         if rest:
             blocks.append(Paragraph(words.line("more_contrasts", more=len(rest))))
-    fold = Fold.OPEN if len(first) <= UNFOLDED else Fold.CLOSED
     for contrast in first:
         right = contrast.difference(RIGHT)
         note = f"{words.metric(RIGHT)} {signed(right.mean)}" if right else ""
         place = ("contrast", contrast.left, contrast.right)
-        blocks.append(Heading(contrast_title(contrast, words), place, fold, note))
+        blocks.append(Heading(contrast_title(contrast, words), place, Fold.CLOSED, note))
         blocks += explanation(contrast, analysis, words, brief)
         blocks += (
             brief_table(contrast, analysis, words)

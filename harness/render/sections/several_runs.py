@@ -30,6 +30,9 @@ from harness.render.vocabulary import Words
 SWEPT_IN_BRIEF = 5
 """Metrics of a sweep that are shown in brief."""
 
+MOST_SPLIT = 100
+"""Counterfactual pairs whose differences are listed."""
+
 
 def sweeps(analysis: Analysis, words: Words, brief: bool) -> Section | None:
     """Return each sweep as a table in number order; None without sweeps."""
@@ -97,7 +100,8 @@ def counterfactuals(analysis: Analysis, words: Words, brief: bool = False) -> Se
     pair has its first metric only, which is right and wrong where that is known.
     """
     rows = []
-    for pair in analysis.counterfactuals:
+    split_up = [pair for pair in analysis.counterfactuals if pair.splits]
+    for pair in split_up[:MOST_SPLIT]:
         for split in pair.splits[: 1 if brief else None]:
             write = signed_quantity if split.metric in analysis.unbounded else signed
             parts = map(write, (split.total, split.retrieval, split.generation))
@@ -109,7 +113,9 @@ def counterfactuals(analysis: Analysis, words: Words, brief: bool = False) -> Se
         *("left", "right_run", "metric"),
         *("total", "from_retrieval", "from_generation", "questions"),
     )
-    blocks = (text_table(words.columns(keys), rows),)
+    blocks: list[Block] = [text_table(words.columns(keys), rows)]
+    if more := len(split_up[MOST_SPLIT:]):
+        blocks.append(Paragraph(words.line("more", more=more)))
     return words.section("counterfactuals", blocks, aside=True)
 
 

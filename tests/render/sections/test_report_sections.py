@@ -19,6 +19,7 @@ from harness.records import Layer
 from harness.render import LANGUAGES, StudyFacts, report_sections, words
 from harness.render.blocks import Heading, Items, Paragraph, Table
 from harness.render.sections.metric_trust import suspects
+from harness.render.sections.right_wrong import right_wrong
 from harness.render.terminal import section as lines_of
 
 Study = Callable[..., Analysis]
@@ -291,6 +292,39 @@ def test_interactions_are_told_in_full(article: Analysis) -> None:
     assert row[:5] == [
         *("top_k 4 -> 9", "index.contents text -> ctx", "share right", "+0.125", "8"),
     ]
+
+
+def test_a_hundred_splits_are_listed(article: Analysis) -> None:
+    """Of thousands of pairs the first hundred have their differences, the others are counted."""
+    split = Split("faithfulness", total=0.25, retrieval=0.3, generation=-0.05, questions=8)
+    pairs = (Counterfactual("a", "b", ("c", "d"), (), (split,)),) * 4_050
+    shown = texts(replace(article, counterfactuals=pairs), "counterfactuals").splitlines()
+
+    assert len(shown) == 101
+    assert shown[-1] == "3950 more."
+
+
+def test_a_large_grid_shows_informative_questions(article: Analysis) -> None:
+    """A page with more cells than it can hold shows the first informative questions, and says so.
+
+    Two runs of 6,000 questions are 12,000 cells; 10,000 of them are those of 5,000 questions.
+    """
+    names = tuple(f"q{at}" for at in range(6_000))
+    rows = tuple(
+        replace(
+            article.outcomes.rows[0], run=run, cells=(value,) * 6_000, origins=("grade",) * 6_000
+        )
+        for run, value in (("a", 0.0), ("b", 1.0))
+    )
+    grid = replace(article.outcomes, questions=names, rows=rows, informative=names)
+
+    section = right_wrong(replace(article, outcomes=grid), words("en"), False, {})
+
+    table, _, folded, *_ = section.blocks
+    assert isinstance(table, Table)
+    assert isinstance(folded, Paragraph)
+    assert len(table.rows) == 5_000
+    assert folded.text.startswith("5000 of 6000 questions are shown, informative ones only")
 
 
 def test_retrieval_and_generation_are_split(article: Analysis) -> None:
