@@ -250,6 +250,28 @@ def answered_unanswerable(finding: Finding, found: Expected) -> Numbers:
     return {"answered": len(finding["questions"]), "unanswerable": len(without)}
 
 
+def refusals(finding: Finding, found: Expected) -> Numbers:
+    """How many of the refused questions have an answer in the corpus."""
+    rows = found.facts.questions
+    wrong = [q for q in finding["questions"] if rows[q].get("answerable", True)]
+    assert finding["groups"]["wrong"] == wrong
+    return {
+        "correct_count": len(finding["questions"]) - len(wrong),
+        "wrong_count": len(wrong),
+    }
+
+
+def mean_without_refusals(finding: Finding, found: Expected) -> Numbers:
+    scores = found.facts.values(finding["metric"]).loc[finding["run"]].dropna()
+    kept = scores.drop(finding["questions"])
+    return {
+        "mean": float(scores.mean()),
+        "scored": len(scores),
+        "without": float(kept.mean()) if len(kept) else None,
+        "scored_without": len(kept),
+    }
+
+
 def refusals_recognised(finding: Finding, found: Expected) -> Numbers:
     return {"decided": int(found.facts.responses["response"].notna().sum()), "judged": 0}
 
@@ -306,6 +328,8 @@ FINDINGS: dict[str, Callable[[Finding, Expected], Numbers]] = {
     "one_cell": one_cell,
     "refused_despite_evidence": refused,
     "answered_unanswerable": answered_unanswerable,
+    "refusals": refusals,
+    "mean_without_refusals": mean_without_refusals,
     "refusals_recognised": refusals_recognised,
     "suspect_verdicts": suspect_verdicts,
     "nothing_beyond_chance": nothing_beyond,

@@ -264,6 +264,20 @@ KINDS: dict[str, FindingKind] = {
         ("run", "questions"),
         ("answered", "unanswerable"),
     ),
+    "refusals": FindingKind(
+        "Refusals: correct where the corpus holds no answer, wrong where it holds one.",
+        Severity.NOTE,
+        ("run", "questions"),
+        ("correct_count", "wrong_count"),
+        groups=("correct", "wrong"),
+    ),
+    "mean_without_refusals": FindingKind(
+        "The mean over all scored questions, and without those that were refused: relevancy does "
+        "not see whether the corpus holds the answer.",
+        Severity.NOTE,
+        ("run", "metric", "questions"),
+        ("mean", "scored", "without", "scored_without"),
+    ),
     "refusals_recognised": FindingKind(
         "Of the `decided` answers, the judge said of `judged` whether they refuse; sentence "
         "structure decided the others.",
