@@ -20,7 +20,6 @@ from harness.analysis.contrasts import (
     sign_flip_tests,
 )
 from harness.analysis.findings import value_text
-from harness.analysis.rankings import MEASURES
 from harness.analysis.results import (
     BEYOND_CHANCE,
     ActsOn,
@@ -44,7 +43,7 @@ from harness.analysis.statistics.min_p import (
     sign_choices,
 )
 from harness.analysis.statistics.sign_flip import smallest_p
-from harness.analysis.study_table import RIGHT, Measure, Options, StudyTable
+from harness.analysis.study_table import GOLD, RIGHT, Measure, Options, StudyTable
 from harness.records import Floats
 
 EVIDENCE_FOUND = "gold_ndcg"
@@ -268,7 +267,7 @@ def families_of(
             found.append(TestFamily.PRIMARY)
         elif not primary or name not in open_to_claims:
             found.append(TestFamily.EXPLORATORY)
-        elif name == RIGHT or name in MEASURES:
+        elif name == RIGHT or name in GOLD:
             found.append(TestFamily.FACTS)
         else:
             trusted = trust.get(name) is Trust.TRUSTED

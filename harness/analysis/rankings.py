@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from harness.analysis.results import RetrievalFacts
-from harness.analysis.study_table import MetricFacts, StudyTable
+from harness.analysis.study_table import GOLD, MetricFacts, StudyTable
 from harness.records import EvidencePlace, Label, Layer, Passage, Question, Response, Score, Status
 from harness.text import covers, document_name
 
-MEASURES = {"gold_recall": "R", "gold_precision": "P", "gold_mrr": "RR", "gold_ndcg": "nDCG"}
+MEASURES = dict(zip(GOLD, ("R", "P", "RR", "nDCG"), strict=True))
 """Metric -> the measure of `ir-measures` (trec_eval's) that it is.
 
 - R: gold items found / gold items

@@ -12,7 +12,7 @@ from functools import cached_property
 from harness.analysis.findings import Finding
 from harness.analysis.statistics.intervals import Interval
 from harness.analysis.statistics.sign_flip import McNemar, missing_differs
-from harness.analysis.study_table import Expectation
+from harness.analysis.study_table import GOLD, Expectation
 from harness.records import Layer
 
 SATURATED = 0.8
@@ -863,7 +863,8 @@ class Analysis:
     @cached_property
     def doubted(self) -> frozenset[str]:
         """Metrics that cannot tell right answers from wrong ones here."""
-        return frozenset(row.metric for row in self.trust if row.verdict in NOT_TRUSTED)
+        rows = (row for row in self.trust if row.verdict in NOT_TRUSTED)
+        return frozenset(row.metric for row in rows if row.metric not in GOLD)
 
     @cached_property
     def unscored(self) -> frozenset[str]:

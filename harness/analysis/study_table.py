@@ -26,6 +26,10 @@ moment, however many questions there are. The number of passages returned change
 with the settings that ask for them."""
 
 
+GOLD = ("gold_recall", "gold_precision", "gold_mrr", "gold_ndcg")
+"""Metrics of the evidence that questions name: facts of retrieval, whether trusted or not."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunFacts:
     """One run: what was configured, and what it can be compared with."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from harness.analysis.rankings import MEASURES
 from harness.analysis.results import (
     BEYOND_CHANCE,
     FOUND,
@@ -14,11 +13,12 @@ from harness.analysis.results import (
     TestFamily,
     Trust,
 )
-from harness.analysis.study_table import RIGHT
+from harness.analysis.study_table import GOLD, RIGHT
 from harness.render.blocks import Block, Cell, Column, Paragraph, Section, Table, Tone
 from harness.render.notation import interval, percent, signed, signed_quantity
 from harness.render.sections.one_factor import TONES, change_text
 from harness.render.sections.opening import StudyFacts, view_of
+from harness.render.sections.what_next import first_step
 from harness.render.vocabulary import Words
 
 EVIDENCE = "gold_ndcg"
@@ -46,6 +46,7 @@ def answer(analysis: Analysis, facts: StudyFacts, words: Words, brief: bool) -> 
     if analysis.effects:
         blocks += changes_table(analysis, words, brief)
     blocks.append(Paragraph(limits(analysis, facts, words), Tone.MUTED))
+    blocks += first_step(analysis, facts, words)
     return Section("study", facts.study, tuple(blocks))
 
 
@@ -56,7 +57,7 @@ def claimed(analysis: Analysis, words: Words) -> Iterator[str]:
         return
     claims = [(effect, row) for effect in analysis.effects for row in effect.claims]
     for metric in dict.fromkeys([RIGHT, EVIDENCE, *(row.metric for _, row in claims)]):
-        if metric in MEASURES and metric != EVIDENCE:
+        if metric in GOLD and metric != EVIDENCE:
             continue  # other measures of the evidence retrieved say the same again
         for verdict in BEYOND_CHANCE:
             found = [
@@ -109,7 +110,7 @@ def changes_table(analysis: Analysis, words: Words, brief: bool) -> Iterator[Blo
     effects = sorted(analysis.effects, key=lambda effect: not effect.claims)
     shown = effects[: MOST_CHANGES[brief]]
     trusted = {row.metric for row in analysis.trust if row.verdict is Trust.TRUSTED}
-    trusted -= MEASURES.keys()
+    trusted -= set(GOLD)
     rows = [cells_of_change(effect, analysis, trusted, words) for effect in shown]
     kept = [key for key in rows[0] if any(key in row for row in rows)]
     columns = tuple(

@@ -38,6 +38,19 @@ def what_next(analysis: Analysis, facts: StudyFacts, words: Words, brief: bool) 
     return words.section("next", blocks) if blocks else None
 
 
+def first_step(analysis: Analysis, facts: StudyFacts, words: Words) -> Iterator[Block]:
+    """Yield the most useful step that can be taken, in a line, with its command if it has one."""
+    step = next((one for one in analysis.next_steps if not one.obstacle), None)
+    if step is None:
+        return
+    if step.price is None:
+        yield Paragraph(words.line("next_first", step=question_line(step, words)))
+        return
+    text, command = offer(step, facts, words, named=True)
+    yield Paragraph(words.line("next_first", step=text.text))
+    yield command
+
+
 def separations(
     steps: Sequence[NextStep], facts: StudyFacts, words: Words
 ) -> Iterator[Paragraph | Command]:

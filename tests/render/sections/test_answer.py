@@ -9,7 +9,7 @@ from harness.analysis import Analysis, Expectation, MetricFacts, Options, Primar
 from harness.analysis.results import Conclusion, Leader
 from harness.records import Layer
 from harness.render import StudyFacts, terminal, words
-from harness.render.blocks import Paragraph, Table
+from harness.render.blocks import Command, Paragraph, Table
 from harness.render.sections.answer import answer
 
 Study, Printed = Callable[..., Analysis], Callable[..., str]
@@ -164,3 +164,13 @@ def test_what_was_expected_is_answered(study: Study, facts: StudyFacts) -> None:
 
     assert "Expected of top_k 4 -> 9: share right better; that is not shown." in shown
     assert "Expected of prompt: share right better; no pair of complete runs tests it." in shown
+
+
+def test_the_opening_ends_with_what_to_do_next(article: Analysis, facts: StudyFacts) -> None:
+    """The first step of the last block, with its command."""
+    blocks = answer(article, facts, EN, brief=True).blocks
+
+    assert said(article, facts).count("Next: ") == 1
+    [command] = [block.text for block in blocks if isinstance(block, Command)] or [""]
+    assert article.next_steps[0].words == () or command.startswith("python -m harness.collect")
+    assert "Next: " not in said(replace(article, next_steps=()), facts)
