@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from harness.analysis.changes import Design, incomparable_groups
 from harness.analysis.contrasts import cluster_numbers, contrasts
+from harness.analysis.corrections import corrected_differences
 from harness.analysis.findings import Finding, merge_alike, strongest_first
 from harness.analysis.findings.contrast_findings import contrast_findings
 from harness.analysis.findings.run_findings import run_findings
@@ -56,6 +57,7 @@ def analyse(study: StudyTable, options: Options = WHOLE_REPORT) -> Analysis:
         family=family,
         findings=(),
         clusters=None if clusters is None else int(clusters.max()) + 1,
+        corrected=corrected_differences(study, design, compared, trust),
     )
     view = narrow(whole, options)
     findings = [
