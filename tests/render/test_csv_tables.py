@@ -37,6 +37,7 @@ def test_article_tables(article: Analysis) -> None:
         "means.csv": 24,
         "trust.csv": 4,
         "contrasts.csv": 35,
+        "corrected.csv": 5,
         "confounded.csv": 8,
         "curves.csv": 0,
         "interactions.csv": 5 + 4,
