@@ -14,13 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.analysis.changes import UNKNOWN, Codes, Design, Pair, drawable, fingerprints
-from harness.analysis.results import (
-    Change,
-    CorrectedDifference,
-    MetricTrust,
-    Outlook,
-    Trust,
-)
+from harness.analysis.results import Change, CorrectedDifference, MetricTrust, Outlook, Trust
 from harness.analysis.statistics.corrected import (
     FEWEST,
     Estimate,
@@ -49,32 +43,24 @@ class ChangedAnswers:
     """As `Fingerprints.answers`."""
 
     @cached_property
-    def sides(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """(pairs,): the left runs, and the right runs."""
-        left, right = np.array(self.pairs).T
-        return left, right
-
-    @cached_property
-    def asked(self) -> NDArray[np.bool_]:
-        """(pairs, questions): asked on both sides."""
-        were_asked = asked_mask(self.study)
-        left, right = self.sides
-        return np.asarray(were_asked[left] & were_asked[right])
-
-    @cached_property
-    def moved(self) -> NDArray[np.bool_]:
-        """(pairs, questions): the answers differ. Two failures are equal: both are wrong."""
-        left, right = self.sides
-        failed, known = self.failed, self.answers != UNKNOWN
-        same = (self.answers[left] == self.answers[right]) & known[left]
-        return np.asarray(self.asked & ~same & ~(failed[left] & failed[right]))
-
-    @property
     def failed(self) -> NDArray[np.bool_]:
         """(runs, questions): the system failed, which is wrong without a grade."""
         return np.asarray(self.study.right.origins == "error")
 
     @cached_property
+    def asked(self) -> NDArray[np.bool_]:
+        """(pairs, questions): asked on both sides."""
+        left, right = asked_mask(self.study)[np.array(self.pairs).T]
+        return np.asarray(left & right)
+
+    @cached_property
+    def moved(self) -> NDArray[np.bool_]:
+        """(pairs, questions): the answers differ. Two failures are equal: both are wrong."""
+        left, right = self.answers[np.array(self.pairs).T]
+        failed = self.failed[np.array(self.pairs).T].all(axis=0)
+        return np.asarray(self.asked & ~failed & ((left != right) | (left == UNKNOWN)))
+
+    @property
     def changed(self) -> NDArray[np.bool_]:
         """(questions,): the answers of some pair differ."""
         return np.asarray(self.moved.any(axis=0))
@@ -85,32 +71,28 @@ class ChangedAnswers:
         return int(self.asked.any(axis=0).sum())
 
     def differences(self, values: Floats) -> Floats:
-        """Return (questions,): the mean over the pairs of right - left, 0 where nothing moved.
+        """Return (changed,): the mean over the pairs of right - left, 0 where nothing moved.
 
         Args:
             values: (runs, questions), nan where unknown.
         """
-        left, right = self.sides
-        deltas = np.where(self.moved, values[right] - values[left], 0.0)
-        return np.asarray(deltas.sum(axis=0) / np.maximum(self.asked.sum(axis=0), 1))
+        left, right = values[np.array(self.pairs).T]
+        total = np.where(self.moved, right - left, 0.0).sum(axis=0)
+        return np.asarray(total[self.changed] / self.asked.sum(axis=0)[self.changed])
 
-    @cached_property
+    @property
     def chances(self) -> Floats:
-        """(questions,): the least chance of being drawn; nan where an answer is ungraded."""
-        left, right = self.sides
-        drawn = np.where(self.failed, np.inf, self.study.right.drawn)
-        pairs = np.where(self.moved, np.minimum(drawn[left], drawn[right]), np.inf)
-        return np.asarray(pairs.min(axis=0))
+        """(changed,): the least chance of being drawn; nan where an answer is ungraded."""
+        drawn = np.where(self.failed, np.inf, self.study.right.drawn)[np.array(self.pairs).T]
+        return np.asarray(np.where(self.moved, drawn, np.inf).min(axis=(0, 1))[self.changed])
 
     @property
     def ungraded(self) -> int:
         """Number of different answers of the changed questions that nobody graded."""
-        runs = np.unique(self.sides)
+        runs = np.unique(self.pairs)
         lacking = np.isnan(self.study.right.drawn) & (self.answers != UNKNOWN)
-        return sum(
-            len({int(code) for code in self.answers[runs, at][lacking[runs, at]]})
-            for at in np.flatnonzero(self.changed)
-        )
+        answers = np.where(lacking & self.changed, self.answers, UNKNOWN)[runs]
+        return sum(np.unique(texts[texts != UNKNOWN]).size for texts in answers.T)
 
 
 def corrected_differences(
@@ -119,7 +101,7 @@ def corrected_differences(
     """Return one row per change of a factor; none where nothing says what is right."""
     if np.isnan(study.right.values).all():
         return ()
-    metric = predictor(study, measures, trust)
+    metric = predictor(measures, trust)
     return tuple(corrected(answers, metric) for answers in changed_answers(study, design))
 
 
@@ -134,38 +116,33 @@ def changed_answers(study: StudyTable, design: Design) -> list[ChangedAnswers]:
     return [ChangedAnswers(study, change, pairs, answers) for change, pairs in found.values()]
 
 
-def predictor(
-    study: StudyTable, measures: Sequence[Measure], trust: Sequence[MetricTrust]
-) -> Measure | None:
+def predictor(measures: Sequence[Measure], trust: Sequence[MetricTrust]) -> Measure | None:
     """Return the metric that predicts grades: `answer_match`, else the best trusted of answers."""
-    known = {measure.name: measure for measure in measures}
     aucs = {row.metric: row.auc or 0.0 for row in trust if row.verdict is Trust.TRUSTED}
-    for name in [ANSWER_MATCH, *sorted(aucs, key=lambda name: -aucs[name])]:
-        measure = known.get(name)
-        if measure is None or measure.facts.layer is Layer.RETRIEVAL or not measure.facts.bounded:
-            continue
-        if not np.isnan(measure.values).all():
-            return measure
-    return None
+    aucs[ANSWER_MATCH] = math.inf
+    known = [
+        measure
+        for measure in measures
+        if measure.name in aucs
+        and measure.facts.layer is not Layer.RETRIEVAL
+        and not np.isnan(measure.values).all()
+    ]
+    return max(known, key=lambda measure: aucs[measure.name], default=None)
 
 
 def corrected(answers: ChangedAnswers, metric: Measure | None) -> CorrectedDifference:
     """Return the row of one change."""
-    changed, chances = answers.changed, answers.chances[answers.changed]
-    right = answers.study.right
+    chances, questions, right = answers.chances, answers.questions, answers.study.right
     grades = np.where(np.isnan(right.drawn) & ~answers.failed, np.nan, right.values)
-    deltas = answers.differences(grades)[changed]
+    deltas = answers.differences(grades)
     guesses = np.zeros(deltas.size)
     if metric is not None:
-        guesses = np.nan_to_num(answers.differences(metric.values)[changed])
+        guesses = np.nan_to_num(answers.differences(metric.values))
     complete = not np.isnan(chances).any()
     if not complete:
         deltas = np.where(chances > 0, deltas, np.nan)
-    graded = int((~np.isnan(deltas)).sum())
-    mean = low = high = None
-    questions = answers.questions
-    share = float(np.abs(deltas[~np.isnan(deltas)]).mean()) if graded else 0.0
-    found = Estimate(0.0, 0.0)
+    graded, share = int((~np.isnan(deltas)).sum()), mean_size(deltas)
+    found, mean, low, high = Estimate(0.0, 0.0), None, None, None
     if not deltas.size and questions > 1:
         mean, (low, high) = 0.0, difference_interval(found, 0.0, True, 0, questions)
     elif graded and (complete or graded >= FEWEST):
@@ -174,9 +151,8 @@ def corrected(answers: ChangedAnswers, metric: Measure | None) -> CorrectedDiffe
         mean = found.mean * deltas.size / questions
     else:
         # the present estimate is then that of the rule that decides right or wrong elsewhere
-        rough = np.nan_to_num(answers.differences(right.values)[changed])
-        share = float(np.abs(rough).mean()) if rough.size else 0.0
-        found = Estimate(float(rough.mean()) if rough.size else 0.0, 0.0)
+        rough = np.nan_to_num(answers.differences(right.values))
+        found, share = Estimate(float(rough.sum()) / max(rough.size, 1), 0.0), mean_size(rough)
     outlook, needed = grades_needed(answers, found, share, graded, (low, high))
     return CorrectedDifference(
         change=answers.change,
@@ -185,7 +161,7 @@ def corrected(answers: ChangedAnswers, metric: Measure | None) -> CorrectedDiffe
             for left, right in answers.pairs
         ),
         questions=questions,
-        changed=int(changed.sum()),
+        changed=deltas.size,
         graded=graded,
         metric=None if metric is None else metric.name,
         mean=mean,
@@ -194,6 +170,12 @@ def corrected(answers: ChangedAnswers, metric: Measure | None) -> CorrectedDiffe
         outlook=outlook,
         needed=needed,
     )
+
+
+def mean_size(deltas: Floats) -> float:
+    """Return the mean absolute difference of those that are known; 0 without any."""
+    known = deltas[~np.isnan(deltas)]
+    return float(np.abs(known).sum()) / max(known.size, 1)
 
 
 def grades_needed(
@@ -222,18 +204,20 @@ def grades_needed(
     if low is not None and high is not None and (low > 0 or high < 0):
         return Outlook.DECIDED, None
 
-    def decides(count: int, mean: float, moved: float) -> bool:
+    def decides(count: int) -> bool:
         worth = found.size / graded if graded else 1.0
-        size = changed if count == changed else count * min(worth, changed / count)
-        low, high = difference_interval(Estimate(mean, size), moved, False, changed, questions)
+        size = changed if count == changed else min(count * worth, changed)
+        low, high = difference_interval(
+            Estimate(found.mean, size), share, False, changed, questions
+        )
         return low > 0 or high < 0
 
-    if not answers.ungraded or not decides(changed, found.mean, share):
+    if not answers.ungraded or not decides(changed):
         return Outlook.QUESTIONS, None
     few, enough = graded, changed
     while enough - few > 1:
         middle = (few + enough) // 2
-        few, enough = (few, middle) if decides(middle, found.mean, share) else (middle, enough)
+        few, enough = (few, middle) if decides(middle) else (middle, enough)
     each = answers.ungraded / (changed - graded)
     return Outlook.GRADES, math.ceil(each * (enough - graded))
 

@@ -247,3 +247,13 @@ def test_the_analysis_has_the_rows(study: Builder) -> None:
     assert analyse(table).corrected == rows(table)
     (answers,) = changed_answers(table, Design(table.runs))
     assert answers.ungraded == 0
+
+
+def test_one_grade_covers_one_text_of_one_question(study: Builder) -> None:
+    """A text that two runs gave needs one grade; the same text on another question one more."""
+    texts_of: dict[str, list[str | None]] = {"P": ["no", "no"], "Q": ["a", "b"], "R": ["a", "no"]}
+    table = study(right={name: [None, None] for name in texts_of}, answers=texts_of)
+
+    first, _, last = changed_answers(table, Design(table.runs))
+
+    assert [answers.ungraded for answers in (first, last)] == [4, 2]

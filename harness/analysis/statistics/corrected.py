@@ -9,7 +9,6 @@ no random sample, the results are wrong.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from harness.analysis.statistics.intervals import ALIKE, CHANGED, pair_table_interval
 from harness.records import Floats
@@ -185,16 +184,10 @@ def difference_interval(
         else:
             changing = betaincinv(up + down, rest, MIDDLES)
             upward = betaincinv(up, down, MIDDLES)
-            inner = quantiles(np.multiply.outer(changing, 2 * upward - 1), MIDDLES)
+            inner = np.quantile(np.multiply.outer(changing, 2 * upward - 1), MIDDLES)
         changes = changed + 2 * CHANGED + ALIKE / 2
         shares = betaincinv(changes, questions - changed + ALIKE / 2, MIDDLES)
-        grid = np.multiply.outer(shares, inner)
-        low, high = quantiles(grid, np.array([alpha / 2, 1 - alpha / 2])).tolist()
-        ends = low, high
+        low, high = np.quantile(np.multiply.outer(shares, inner), [alpha / 2, 1 - alpha / 2])
+        ends = float(low), float(high)
     whole = mean * changed / questions
     return min(ends[0], whole), max(ends[1], whole)
-
-
-def quantiles(grid: NDArray[np.float64], at: Floats) -> Floats:
-    """Return quantiles of numbers of equal weight."""
-    return np.asarray(np.quantile(grid.ravel(), at))
