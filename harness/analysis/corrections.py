@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.analysis.changes import UNKNOWN, Codes, Design, Pair, drawable, fingerprints
-from harness.analysis.results import Change, CorrectedDifference, MetricTrust, Outlook, Trust
+from harness.analysis.results import Change, CorrectedDifference, MetricTrust, Prospect, Trust
 from harness.analysis.statistics.corrected import (
     FEWEST,
     Estimate,
@@ -153,7 +153,7 @@ def corrected(answers: ChangedAnswers, metric: Measure | None) -> CorrectedDiffe
         # the present estimate is then that of the rule that decides right or wrong elsewhere
         rough = np.nan_to_num(answers.differences(right.values))
         found, share = Estimate(float(rough.sum()) / max(rough.size, 1), 0.0), mean_size(rough)
-    outlook, needed = grades_needed(answers, found, share, graded, (low, high))
+    prospect, needed = grades_needed(answers, found, share, graded, (low, high))
     return CorrectedDifference(
         change=answers.change,
         contrasts=tuple(
@@ -167,7 +167,7 @@ def corrected(answers: ChangedAnswers, metric: Measure | None) -> CorrectedDiffe
         mean=mean,
         low=low,
         high=high,
-        outlook=outlook,
+        prospect=prospect,
         needed=needed,
     )
 
@@ -184,7 +184,7 @@ def grades_needed(
     share: float,
     graded: int,
     ends: tuple[float | None, float | None],
-) -> tuple[Outlook, int | None]:
+) -> tuple[Prospect, int | None]:
     """Return whether more grades would decide a change, and how many, at the present estimate.
 
     Where fewer questions changed than the exact test needs, all in one direction, nothing can be
@@ -200,9 +200,9 @@ def grades_needed(
     low, high = ends
     changed, questions = int(answers.changed.sum()), answers.questions
     if 2.0 ** (1 - changed) > ALPHA:
-        return Outlook.EQUAL, None
+        return Prospect.EQUAL, None
     if low is not None and high is not None and (low > 0 or high < 0):
-        return Outlook.DECIDED, None
+        return Prospect.DECIDED, None
 
     def decides(count: int) -> bool:
         worth = found.size / graded if graded else 1.0
@@ -213,13 +213,13 @@ def grades_needed(
         return low > 0 or high < 0
 
     if not answers.ungraded or not decides(changed):
-        return Outlook.QUESTIONS, None
+        return Prospect.QUESTIONS, None
     few, enough = graded, changed
     while enough - few > 1:
         middle = (few + enough) // 2
         few, enough = (few, middle) if decides(middle) else (middle, enough)
     each = answers.ungraded / (changed - graded)
-    return Outlook.GRADES, math.ceil(each * (enough - graded))
+    return Prospect.GRADES, math.ceil(each * (enough - graded))
 
 
 def chances_to_be_drawn(
@@ -238,7 +238,7 @@ def chances_to_be_drawn(
     of_all = drawable(study)
     deciding = np.zeros(of_all.size)
     for answers, row in zip_longest(changed_answers(study, design), rows):
-        if row is None or row.outlook is Outlook.GRADES:
+        if row is None or row.prospect is Prospect.GRADES:
             deciding += answers.changed
     weights = of_all * (1 + UNDECIDED * deciding / max(deciding.max(initial=0.0), 1.0))
     return {

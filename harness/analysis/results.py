@@ -324,7 +324,7 @@ class MetricMeans:
     """Questions that every run has scored."""
 
 
-class Outlook(StrEnum):
+class Prospect(StrEnum):
     """Whether more grades would decide a change of a factor: a 95 % interval without 0."""
 
     GRADES = "grades"
@@ -355,9 +355,9 @@ class CorrectedDifference:
     """Mean over all questions of right - left; None where too few are graded at random."""
     low: float | None
     high: float | None
-    outlook: Outlook
+    prospect: Prospect
     needed: int | None
-    """Grades that would decide it, where the outlook is `grades`."""
+    """Grades that would decide it, where the prospect is `grades`."""
 
 
 class Trust(StrEnum):

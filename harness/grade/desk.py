@@ -243,7 +243,7 @@ class AnswerDesk(Desk[Grade]):
 
     answers: Mapping[Subject, GivenAnswer]
     pages: EvidencePages
-    outlook: Sequence[Mapping[str, Any]] = ()
+    prospect: Sequence[Mapping[str, Any]] = ()
     """What more grades could decide when the page was opened: slots of the page's sentences."""
 
     def __post_init__(self) -> None:
@@ -256,7 +256,7 @@ class AnswerDesk(Desk[Grade]):
 
     def now(self) -> dict[str, Any]:
         """Return what the page shows now, what more grades could decide included."""
-        return {**super().now(), "outlook": self.outlook}
+        return {**super().now(), "prospect": self.prospect}
 
     def content(self, about: Subject) -> Mapping[str, Any]:
         """Return question, reference, evidence and answer; nothing reveals whose answer it is."""

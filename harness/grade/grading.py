@@ -44,7 +44,7 @@ log = logging.getLogger(__name__)
 
 WORDS = {1: "right", 0: "wrong"}
 MOST_CHANGES = 6
-"""Changes whose outlook the page shows."""
+"""Changes whose prospect the page shows."""
 LONGEST = 70
 """Characters of an answer in the list of disputes."""
 
@@ -92,7 +92,7 @@ def serve_page(session: GradingSession) -> None:
 
 def make_desks(session: GradingSession) -> "dict[str, Desk[Any]]":
     """Return a desk for each kind of thing there is to grade: answers, captions."""
-    from harness.analysis.results import Outlook
+    from harness.analysis.results import Prospect
     from harness.grade.desk import AnswerDesk, CaptionDesk, Queue
 
     policy, grader = session.settings.policy, session.grader
@@ -103,9 +103,9 @@ def make_desks(session: GradingSession) -> "dict[str, Desk[Any]]":
         draws, rows = prospects(session)
         queue = Queue(session.grades, session.answers, grader, policy, again, current, draws)
         pages = corpus_pages(session.settings.study)
-        order = [row for kind in Outlook for row in rows if row.outlook is kind]
-        outlook = [outlook_slots(row) for row in order[:MOST_CHANGES]]
-        desks["answers"] = AnswerDesk(queue, session.answers, pages, outlook)
+        order = [row for kind in Prospect for row in rows if row.prospect is kind]
+        prospect = [prospect_slots(row) for row in order[:MOST_CHANGES]]
+        desks["answers"] = AnswerDesk(queue, session.answers, pages, prospect)
     if session.captions:
         again = second_looks(session, session.caption_grades)
         captions = Queue(session.caption_grades, session.captions, grader, policy, again)
@@ -115,13 +115,13 @@ def make_desks(session: GradingSession) -> "dict[str, Desk[Any]]":
     return desks
 
 
-def outlook_slots(row: "CorrectedDifference") -> dict[str, Any]:
+def prospect_slots(row: "CorrectedDifference") -> dict[str, Any]:
     """Return what the page says of one change: which sentence, and what fills its slots."""
     from harness.analysis.findings import value_text
 
     left, right = value_text(row.change.left), value_text(row.change.right)
     return {
-        "outlook": row.outlook,
+        "prospect": row.prospect,
         "change": plain(f"{row.change.factor} {left} → {right}"),
         "needed": row.needed,
         "equal": row.questions - row.changed,

@@ -12,7 +12,7 @@ from harness.analysis.corrections import (
     changed_answers,
     corrected_differences,
 )
-from harness.analysis.results import CorrectedDifference, Outlook
+from harness.analysis.results import CorrectedDifference, Prospect
 from harness.analysis.statistics.intervals import pair_table_interval
 from harness.analysis.study_table import measures, with_draws
 from harness.analysis.trust import metric_trust
@@ -50,7 +50,7 @@ def test_equal_answers_differ_by_nothing(study: Builder) -> None:
     assert row.mean == pytest.approx(2 / 20)
     assert (row.low, row.high) == pytest.approx(pair_table_interval(3, 1, 20, 0.05))
     assert row.contrasts == (("P", "Q"),)
-    assert row.outlook is Outlook.EQUAL
+    assert row.prospect is Prospect.EQUAL
     assert row.metric is None
 
 
@@ -69,7 +69,7 @@ def test_only_a_random_sample_is_used(study: Builder) -> None:
     assert few.mean is None
     assert row.low is not None
     assert 0 < row.low < 8 / 20
-    assert row.outlook is Outlook.DECIDED
+    assert row.prospect is Prospect.DECIDED
 
 
 def test_a_metric_speaks_for_the_ungraded(study: Builder) -> None:
@@ -140,9 +140,9 @@ def test_nothing_is_learnt_where_answers_are_equal(study: Builder) -> None:
     (two,) = rows(study(right={"P": [1] * 13, "Q": [None] * 13}, answers=texts(2, 13)))
     (none,) = rows(study(right={"P": [1] * 13, "Q": [None] * 13}, answers=texts(0, 13)))
 
-    assert (five.outlook, six.outlook) == (Outlook.EQUAL, Outlook.DECIDED)
-    assert (two.outlook, two.needed) == (Outlook.EQUAL, None)
-    assert none.outlook is Outlook.EQUAL
+    assert (five.prospect, six.prospect) == (Prospect.EQUAL, Prospect.DECIDED)
+    assert (two.prospect, two.needed) == (Prospect.EQUAL, None)
+    assert none.prospect is Prospect.EQUAL
     assert (none.mean, none.low) == (0.0, pair_table_interval(0.0, 0.0, 13, 0.05)[0])
 
 
@@ -157,7 +157,7 @@ def test_grades_that_would_decide(study: Builder) -> None:
 
     (row,) = rows(drawn(table, range(1, 6)))
 
-    assert row.outlook is Outlook.GRADES
+    assert row.prospect is Prospect.GRADES
     assert row.needed is not None
     assert 1 <= row.needed <= 7
 
@@ -170,8 +170,8 @@ def test_grades_that_would_not_decide(study: Builder) -> None:
     (row,) = rows(drawn(study(right=mixed, answers=texts(12, 20)), range(1, 7)))
     (whole,) = rows(study(right={"P": [0, 1] * 5, "Q": [1, 0] * 5}))
 
-    assert (row.outlook, row.needed) == (Outlook.QUESTIONS, None)
-    assert whole.outlook is Outlook.QUESTIONS
+    assert (row.prospect, row.needed) == (Prospect.QUESTIONS, None)
+    assert whole.prospect is Prospect.QUESTIONS
 
 
 def test_without_grades_the_rule_gives_the_estimate(study: Builder) -> None:
@@ -180,7 +180,7 @@ def test_without_grades_the_rule_gives_the_estimate(study: Builder) -> None:
 
     (row,) = rows(study(metrics={MATCH: scores}, answers=texts(10, 13)))
 
-    assert (row.mean, row.graded, row.outlook) == (None, 0, Outlook.GRADES)
+    assert (row.mean, row.graded, row.prospect) == (None, 0, Prospect.GRADES)
     assert row.needed is not None
     assert 2 <= row.needed <= 20
     assert rows(study(metrics={FAITH: scores})) == ()
@@ -190,7 +190,7 @@ def test_a_single_question_has_no_interval(study: Builder) -> None:
     """One question that did not change: no difference is estimated."""
     (row,) = rows(study(right={"P": [1], "Q": [1]}, answers=texts(0, 1)))
 
-    assert (row.mean, row.low, row.outlook) == (None, None, Outlook.EQUAL)
+    assert (row.mean, row.low, row.prospect) == (None, None, Prospect.EQUAL)
 
 
 def test_changed_questions_are_drawn_the_deciding_ones_first(study: Builder) -> None:
@@ -207,7 +207,7 @@ def test_changed_questions_are_drawn_the_deciding_ones_first(study: Builder) -> 
     chances = chances_to_be_drawn(table, Design(table.runs), found)
 
     # Q against R differ on q11 only, which decides nothing there; the other two changes are open
-    assert {row.outlook for row in found} == {Outlook.GRADES, Outlook.EQUAL}
+    assert {row.prospect for row in found} == {Prospect.GRADES, Prospect.EQUAL}
     assert set(chances) == {f"q{n}" for n in range(1, 12)}
     assert sum(chances.values()) == pytest.approx(1)
     assert chances["q1"] == pytest.approx(10 / (10 * 10 + 5.5))

@@ -112,16 +112,16 @@ def test_what_is_graded_is_drawn_among_answers_that_changed(small: Small) -> Non
 
 
 def test_the_page_says_what_more_grades_could_do(tmp_path: Path) -> None:
-    """Each change of a factor has its outlook: how many grades would decide it, or why none."""
+    """Each change of a factor has its prospect: how many grades would decide it, or why none."""
     article = Article(tmp_path)
     for name in VARIANTS:
         article.write(name)
     article.grade()
     with page([*article.words, "grader=ann"]) as (link, _):
-        rows = ask(f"{link}answers/now")["outlook"]
+        rows = ask(f"{link}answers/now")["prospect"]
 
     assert "top_k 4 → 9" in [row["change"] for row in rows]
-    assert {(row["outlook"], row["questions"]) for row in rows} == {("questions", 8)}
+    assert {(row["prospect"], row["questions"]) for row in rows} == {("questions", 8)}
     assert len(rows) == 5
 
 

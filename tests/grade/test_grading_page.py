@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from harness.analysis.results import Outlook
+from harness.analysis.results import Prospect
 from harness.grade.server import asset, page_words, site
 from harness.render import LANGUAGES
 
@@ -57,6 +57,6 @@ def test_the_script_has_all_words_it_asks_for() -> None:
 
 
 @each_language
-def test_each_outlook_has_a_sentence(language: str) -> None:
+def test_each_prospect_has_a_sentence(language: str) -> None:
     """What `harness.analysis` can say of a change is said in every language."""
-    assert set(page_words(language)["script"]["outlooks"]) == set(Outlook)
+    assert set(page_words(language)["script"]["prospects"]) == set(Prospect)

@@ -171,7 +171,7 @@ def corrected_differences(changes: Sequence[CorrectedDifference], words: Words) 
             str(row.graded),
             NA if row.metric is None else words.metric(row.metric),
             words.line(
-                f"outlook_{row.outlook}",
+                f"prospect_{row.prospect}",
                 needed=row.needed,
                 equal=row.questions - row.changed,
                 questions=row.questions,
@@ -180,7 +180,7 @@ def corrected_differences(changes: Sequence[CorrectedDifference], words: Words) 
         for row in changes
     ]
     if any(row.graded for row in changes):
-        keys = ("factor", "total", "interval", "changed", "graded", "metric", "outlook")
+        keys = ("factor", "total", "interval", "changed", "graded", "metric", "prospect")
         yield Heading(words.get("headings", "corrected_differences"))
         yield text_table(words.columns(keys, long=keys[-1:]), rows)
         yield Paragraph(words.line("corrected_differences_how"), Tone.MUTED)

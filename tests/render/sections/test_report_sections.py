@@ -10,7 +10,7 @@ from harness.analysis import Analysis, MetricFacts, RunFacts
 from harness.analysis.findings import Finding
 from harness.analysis.results import (
     Counterfactual,
-    Outlook,
+    Prospect,
     RetrievalFacts,
     Split,
     Suspect,
@@ -230,9 +230,9 @@ def test_differences_corrected_by_grades(article: Analysis) -> None:
             article.corrected[0], mean=-0.25, low=-0.5, high=0.125, changed=5, graded=3, metric=None
         ),
         replace(article.corrected[1], mean=None, low=None, high=None, changed=2, metric=None),
-        replace(article.corrected[2], outlook=Outlook.GRADES, needed=1),
+        replace(article.corrected[2], prospect=Prospect.GRADES, needed=1),
     )
-    rows = (rows[0], replace(rows[1], outlook=Outlook.EQUAL, graded=0), rows[2])
+    rows = (rows[0], replace(rows[1], prospect=Prospect.EQUAL, graded=0), rows[2])
     shown = texts(replace(article, corrected=rows), "means")
 
     assert "top_k 4 -> 9 | -0.250 | [-0.500, +0.125] | 5 of 8 | 3 | NA | " in shown
