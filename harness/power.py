@@ -33,6 +33,9 @@ ASSUMPTIONS = (
 MANY = 1_000
 """More tests than any report has."""
 
+MOST_QUESTIONS = 100_000
+"""Beyond it the questions needed are not counted out."""
+
 
 def main() -> None:
     """Print what a study of this size can show."""
@@ -64,6 +67,8 @@ def sentences(result: "Power", counts: dict[str, int]) -> list[str]:
     questions, tests = plural(result.questions, "question"), plural(result.tests, "test")
     smallest = result.smallest_p or Decimal(2) ** (1 - result.questions)  # beyond a float
     settings = " ".join(f"{s.name}={getattr(assumed, s.name):g}" for s in ASSUMPTIONS)
+    found = result.questions_needed
+    needed = found if found <= MOST_QUESTIONS else f"more than {MOST_QUESTIONS:,}"
     return [
         f"{questions}, {plural(counts['contrasts'], 'contrast')} and "
         f"{plural(counts['metrics'], 'metric')} make {tests}.",
@@ -73,7 +78,7 @@ def sentences(result: "Power", counts: dict[str, int]) -> list[str]:
         f"{assumed.alpha:g} / {result.tests}.",
         significance(result),
         detectable_difference(result),
-        f"Questions needed: {result.questions_needed}, to find a mean difference of "
+        f"Questions needed: {needed}, to find a mean difference of "
         f"{assumed.effect:g} with {assumed.power:.0%} power.",
         f"Questions needed for the trust check: {result.graded_questions} with grades by people, "
         f"to call a metric of AUC {assumed.auc:g} trusted 95 times in 100.",
@@ -84,8 +89,9 @@ def sentences(result: "Power", counts: dict[str, int]) -> list[str]:
 def significance(result: "Power") -> str:
     """Say whether any result could be significant, and what that would need."""
     if result.possible:
-        most = f", in a family of up to {plural(result.most_tests, 'test')}"
-        return f"So a result can be beyond chance{most if result.most_tests < MANY else ''}."
+        many = result.most_tests >= MANY  # Python writes no more than 4,300 digits
+        most = "" if many else f", in a family of up to {plural(result.most_tests, 'test')}"
+        return f"So a result can be beyond chance{most}."
     fewer = f", or make at most {plural(result.most_tests, 'test')}" if result.most_tests else ""
     return (
         "So no result can be beyond chance, whatever the answers are: ask at least "
@@ -98,8 +104,13 @@ def detectable_difference(result: "Power") -> str:
     if result.detectable is None:
         return "Detectable difference: none."
     note = " (but no share can differ by more than 1)" if result.detectable > 1 else ""
+    found = (
+        f"{result.detectable:.2f}"
+        if 0.1 <= result.detectable < MANY
+        else f"{result.detectable:.2g}"
+    )
     return (
-        f"Detectable difference: {result.detectable:.2f}{note} is found with "
+        f"Detectable difference: {found}{note} is found with "
         f"{result.assumed.power:.0%} power if differences vary by {result.assumed.spread:g}."
     )
 

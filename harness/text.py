@@ -54,9 +54,13 @@ CHARACTER_TOKENS = (
 Khmer, Han, kana and, since its endings are attached to the word, Hangul."""
 
 ACTIVE = re.compile(
-    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u206f\ufeff\ud800-\udfff"
+    r"\U000e0000-\U000e007f]"
 )
-"""Control characters, changes of writing direction, and halves of surrogate pairs."""
+"""Control characters, line separators, changes of writing direction, hidden tags, and halves of
+surrogate pairs."""
+
+_UNSEEN = re.compile(rf"{ACTIVE.pattern}|[\xad\u061c\u200b\u200e\u200f\u2060-\u2064]")
 
 CITATION = re.compile(r"\[\d+(?:\s*[,-]\s*\d+)*\]")
 """A citation mark, [3] or [1, 2]: it refers to a passage and is not part of an answer."""
@@ -68,7 +72,7 @@ def visible(text: str) -> str:
     >>> visible("no such model " + chr(27) + "]0;title" + chr(0x202E))
     'no such model \\\\x1b]0;title\\\\u202e'
     """
-    return ACTIVE.sub(lambda found: ascii(found[0])[1:-1], text).replace("\r", "\\r")
+    return _UNSEEN.sub(lambda found: ascii(found[0])[1:-1], text).replace("\r", "\\r")
 
 
 def replace_surrogates(text: str) -> str:
@@ -248,7 +252,7 @@ _COMMA = r",[0-9]+(?![.,]?[0-9])"
 _FIRST = "(?<![0-9][.,])[1-9][0-9]{0,2}"
 _INDIAN = "(?<![0-9][.,])[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}"
 _THOUSANDS = f"(?:{_FIRST}(?:,[0-9]{{3}})+|{_INDIAN})(?![0-9])"
-_QUOTED = f"{_FIRST}(?:['’][0-9]{{3}})+(?![0-9])"
+_QUOTED = f"{_FIRST}(?:['’_][0-9]{{3}})+(?![0-9])"
 # In "2019 300 400" and "12 345 67", and after H3, blanks separate numbers.
 _SPACED = f"(?<![0-9a-z])(?<![0-9] ){_FIRST}(?: [0-9]{{3}})+(?! ?[0-9])"
 _POINTED = rf"{_FIRST}(?:(?:\.[0-9]{{3}})+(?={_COMMA})|(?:\.[0-9]{{3}}){{2,}}(?![.,]?[0-9]))"
@@ -259,7 +263,7 @@ _COMMA_ALONE = (
 # A hyphen or en dash is a minus only where no range or name can end before it: not in 27–30,
 # 1月-3月, covid-19. After a range's en dash it is one: -5–-3.
 _MINUS = r"(?:(?<![0-9a-z)\]%])(?<![0-9][^–])[-–])?"
-_TIMES_TEN = r" ?(?:[x×*·]|\\times) ?10\^"
+_TIMES_TEN = r" ?(?:[x×*·]|\\times) ?10(?:\^|\*\*)"
 _EXPONENT = rf"(?:e[-+–]?[0-9]{{1,3}}(?![0-9a-z])|{_TIMES_TEN}\{{?[-+–]?[0-9]{{1,3}}(?![0-9])\}}?)?"
 
 NUMBER = (
@@ -287,7 +291,7 @@ def shortest_number(number: str) -> str:
     ['2.5', '125000', '1234.5', '1234567', '0.0015']
     """
     mantissa, _, exponent = re.sub(_TIMES_TEN, "e", number).partition("e")
-    digits = re.sub(r"[-–'’ ]", "", mantissa)
+    digits = re.sub(r"[-–'’_ ]", "", mantissa)
     _, point, after_point = digits.partition(".")
     if "," in after_point or "." in after_point:
         digits = digits.replace(".", "")

@@ -137,6 +137,14 @@ def test_a_second_run_asks_nothing(demo: Path) -> None:
     assert (demo / "demo/report/report.md").read_text(encoding="utf-8") == report
 
 
+def test_no_run_is_offered_that_the_recording_cannot_answer(demo: Path) -> None:
+    """Five further runs would help, and none has a command: the reason is in its place."""
+    report = (demo / "demo/report/report.md").read_text(encoding="utf-8")
+
+    assert "python -m harness.collect" not in report
+    assert "再執行 5 次會有幫助，但本研究的回答是重播錄好的回答" in report
+
+
 def test_no_model_is_needed_and_the_report_says_whose_answers_these_are(demo: Path) -> None:
     """Every reply is recorded; model, date and weights are in the run's record."""
     record = json.loads((demo / "demo/ctx_k9/run.json").read_text(encoding="utf-8"))

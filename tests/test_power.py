@@ -52,6 +52,31 @@ def test_thousands_of_questions(command: Command) -> None:
     assert "So a result can be beyond chance." in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("questions", "least", "difference"),
+    # (2.6383 + 0.8416) x 0.4 / sqrt(n): two-sided level 0.05 / 6
+    [(1030, "1.7e-310", "0.043"), (5000, "1.4e-1505", "0.02"), (100_000, "2.0e-30103", "0.0044")],
+)
+def test_any_number_of_questions_gives_a_table(
+    questions: int, least: str, difference: str, command: Command
+) -> None:
+    """0.05 / 2 ** (1 - n) is beyond any float from 1,026 questions on."""
+    done = command("power", f"questions={questions}", "contrasts=3", "metrics=2")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"Smallest p: {least}." in done.stdout
+    assert f"Detectable difference: {difference} is found with 80% power" in done.stdout
+
+
+def test_a_tiny_effect_needs_more_questions_than_anybody_asks(command: Command) -> None:
+    """0.4 / 1e-200, squared, is beyond any float."""
+    done = command("power", *ARTICLE, "effect=1e-200")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    said = " ".join(done.stdout.split())
+    assert "Questions needed: more than 100,000, to find a mean difference of 1e-200" in said
+
+
 def test_assumptions_can_be_changed(command: Command) -> None:
     """A larger effect needs fewer questions, a weaker metric more grades."""
     done = command("power", *ARTICLE, "effect=0.5", "auc=0.7", "spread=0.5")

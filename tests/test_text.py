@@ -32,7 +32,7 @@ UNUSUAL = (
     "1. First [1, 2]. Dr. Ames, e.g. in Fig. 3, disagrees; see No. 5 [３]！",
     "他說：「是。」但是資料中沒有提到。然而約為1,050.0人、佐々木〆切",
     "대한민국의 인구는 5천만 명이다. 서울은 수도이다.",
-    "The documents do not say, but it is 42. However: -0.50 %, +007, 10², 5½",
+    "The documents do not say, but it is 42. However: -0.50 %, +007, 10², 5 ½",
     "I'm sorry — the context does not mention it.",
     "資料には記載がありませんが、おそらく12月です。分かりません。",
     "ประชากรของไทย 66 ล้านคน ㄅㄆㄇ 𠮷野家",
@@ -498,3 +498,9 @@ def test_no_other_module_normalises_texts() -> None:
     }
 
     assert found == {"text.py", "sources/corpus.py", "metrics/answer_match.py"}
+
+
+@pytest.mark.parametrize("mark", [0x200B, 0x200E, 0x2028, 0x2060, 0x2067, 0x61C, 0xE0041])
+def test_what_cannot_be_seen_is_printed_escaped(mark: int) -> None:
+    """Zero widths, directions, line separators and hidden tags of a name are shown as escapes."""
+    assert text.visible(f"a{chr(mark)}b") == f"a{ascii(chr(mark))[1:-1]}b"

@@ -7,7 +7,9 @@ from harness.analysis.rankings import GOLD_METRICS, gold_scores, rank_scores
 from harness.analysis.results import Analysis
 from harness.analysis.statistics.sample_size import Assumptions, Power, power
 from harness.analysis.study_table import (
+    OUTCOMES,
     RIGHT,
+    Expectation,
     MetricFacts,
     Options,
     Primary,

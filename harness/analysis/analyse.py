@@ -4,15 +4,18 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from harness.analysis.changes import Design, incomparable_groups
-from harness.analysis.contrasts import cluster_numbers, contrasts
+from harness.analysis.contrasts import cluster_numbers
 from harness.analysis.corrections import corrected_differences
+from harness.analysis.credits import credits
+from harness.analysis.effects import compare, outlooks
 from harness.analysis.findings import Finding, merge_alike, strongest_first
-from harness.analysis.findings.contrast_findings import contrast_findings
+from harness.analysis.findings.contrast_findings import contrast_findings, effect_findings
 from harness.analysis.findings.run_findings import run_findings
 from harness.analysis.findings.study_findings import metric_findings, study_findings
-from harness.analysis.means import curves, means, outcomes, summaries
+from harness.analysis.means import curves, leader, means, outcomes, summaries
+from harness.analysis.next_runs import next_steps
 from harness.analysis.rankings import retrieval_facts
-from harness.analysis.results import Analysis, Contrast
+from harness.analysis.results import Analysis, Contrast, Effect
 from harness.analysis.several_factors import confounded, counterfactuals, interactions
 from harness.analysis.study_table import Options, StudyTable, measures
 from harness.analysis.suspects import suspects
@@ -35,38 +38,45 @@ def analyse(study: StudyTable, options: Options = WHOLE_REPORT) -> Analysis:
     design = Design(study.runs)
     options = replace(options, baseline=design.stand_in(options.baseline))
     compared = measures(study)
-    trust = metric_trust(study, compared)
-    pairs, family = contrasts(study, design, compared, trust, options)
     clusters = cluster_numbers(study, options)
+    trust = metric_trust(study, compared, clusters)
+    found = compare(study, design, compared, trust, options)
     names = study.scores.runs
+    crossed = counterfactuals(design, compared)
     whole = Analysis(
         runs=summaries(study),
         questions=study.scores.questions,
         outcomes=outcomes(study),
-        means=means(study),
-        contrasts=pairs,
+        means=means(study, clusters),
+        effects=found.effects,
+        contrasts=found.contrasts,
         confounded=confounded(design),
         repeats=tuple((names[i], names[j]) for i, j in design.repeats),
         incomparable=incomparable_groups(study.runs),
-        curves=curves(design, compared),
+        curves=curves(design, compared, clusters),
         interactions=interactions(study, design, compared, options),
-        counterfactuals=counterfactuals(design, compared),
+        counterfactuals=crossed,
+        credits=credits(study, found.effects),
         trust=trust,
         retrieval=retrieval_facts(study),
         suspects=suspects(study),
-        family=family,
+        family=found.family,
         findings=(),
+        outlooks=tuple(outlooks(found.effects, options)),
+        leader=leader(study, options.seed),
         clusters=None if clusters is None else int(clusters.max()) + 1,
         corrected=corrected_differences(study, design, compared, trust),
+        next_steps=next_steps(study, design, found.contrasts, crossed, options),
     )
     view = narrow(whole, options)
     findings = [
+        *effect_findings(view.effects),
         *contrast_findings(whole),
         *run_findings(study, whole),
         *metric_findings(whole),
         *study_findings(study, whole, view, options),
     ]
-    shown = runs_in_view(names, pairs, options)
+    shown = runs_in_view(names, found.contrasts, options)
     findings = [finding for finding in findings if in_view(finding, options, shown)]
     return replace(view, findings=merge_alike(strongest_first(findings)))
 
@@ -83,6 +93,7 @@ def narrow(analysis: Analysis, options: Options) -> Analysis:
     pairs = {(pair.left, pair.right) for pair in confounded}
     return replace(
         analysis,
+        effects=effects_in_view(analysis.effects, options),
         contrasts=contrasts_in_view(analysis.contrasts, options),
         confounded=confounded,
         incomparable=tuple(
@@ -91,6 +102,12 @@ def narrow(analysis: Analysis, options: Options) -> Analysis:
         # each of them is a confounded pair
         counterfactuals=tuple(
             pair for pair in analysis.counterfactuals if (pair.left, pair.right) in pairs
+        ),
+        credits=tuple(
+            one
+            for one in analysis.credits
+            if factor in (None, one.change.factor)
+            and (baseline is None or any(baseline in pair for pair in one.contrasts))
         ),
         curves=tuple(curve for curve in analysis.curves if factor in (None, curve.factor)),
         interactions=tuple(
@@ -101,6 +118,16 @@ def narrow(analysis: Analysis, options: Options) -> Analysis:
         ),
         baseline=baseline,
         factor=factor,
+    )
+
+
+def effects_in_view(effects: Iterable[Effect], options: Options) -> tuple[Effect, ...]:
+    """Return the changes that a baseline and a factor leave in view."""
+    return tuple(
+        effect
+        for effect in effects
+        if options.factor in (None, effect.factor)
+        and (options.baseline is None or any(options.baseline in pair for pair in effect.contrasts))
     )
 
 

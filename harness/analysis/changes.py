@@ -35,7 +35,8 @@ def changes(left: RunFacts, right: RunFacts) -> tuple[Change, ...]:
     """Return the factors that differ, each with its value on either side.
 
     A group whose choice differs is one factor, with the leaves that follow from it; within one
-    choice each leaf is a factor. A setting that either side switches off is not a factor.
+    choice each leaf is a factor, but for the build of a model, which follows the model's name where
+    that differs. A setting that either side switches off is not a factor.
 
     >>> one = RunFacts("a", "a", {"prompt": "default"}, {"prompt.text": "x", "top_k": 4})
     >>> two = RunFacts("b", "b", {"prompt": "strict"}, {"prompt.text": "y", "top_k": 4})
@@ -49,7 +50,7 @@ def changes(left: RunFacts, right: RunFacts) -> tuple[Change, ...]:
         for group in groups
         if not switched_off(group, inactive) and differs(group, left.choices, right.choices)
     }
-    single = []
+    single: dict[str, tuple[str, ...]] = {}
     for leaf in [*left.leaves, *(name for name in right.leaves if name not in left.leaves)]:
         if switched_off(leaf, inactive) or not differs(leaf, left.leaves, right.leaves):
             continue
@@ -57,12 +58,19 @@ def changes(left: RunFacts, right: RunFacts) -> tuple[Change, ...]:
         if owner is not None:
             followers[owner].append(leaf)
         else:
-            single.append(leaf)
+            single[leaf] = ()
+    for build in [leaf for leaf in single if leaf.endswith(".build")]:
+        if (model := build.removesuffix("build") + "model") in single:
+            single[model] = (build,)
+            del single[build]
     whole = tuple(
         Change(group, *sides(group, left.choices, right.choices), tuple(leaves))
         for group, leaves in followers.items()
     )
-    return whole + tuple(Change(leaf, *sides(leaf, left.leaves, right.leaves)) for leaf in single)
+    return whole + tuple(
+        Change(leaf, *sides(leaf, left.leaves, right.leaves), leaves)
+        for leaf, leaves in single.items()
+    )
 
 
 def differs(name: str, left: Mapping[str, object], right: Mapping[str, object]) -> bool:
@@ -94,20 +102,27 @@ class Design:
     """All runs of a study against each other."""
 
     runs: Sequence[RunFacts]
+    part: "Design | None" = None
+    """A design of the first of these runs, whose pairs need not be compared again."""
 
     @cached_property
     def changes(self) -> dict[Pair, tuple[Change, ...]]:
         """Oriented pair of runs -> what differs, for runs over one corpus and test set."""
-        found = {}
+        found = dict(self.part.changes) if self.part else {}
+        known = len(self.part.runs) if self.part else 0
         for i, j in combinations(range(len(self.runs)), 2):
             left, right = self.runs[i], self.runs[j]
-            if incomparable(left, right) is None:
+            if j >= known and incomparable(left, right) is None:
                 forward = changes(left, right)
                 if descending(forward):
                     found[j, i] = tuple(reverse(change) for change in forward)
                 else:
                     found[i, j] = forward
         return found
+
+    def with_runs(self, runs: Sequence[RunFacts]) -> "Design":
+        """Return the design with further runs."""
+        return Design((*self.runs, *runs), self)
 
     @cached_property
     def factors(self) -> dict[Pair, frozenset[str]]:
@@ -325,8 +340,7 @@ def transitions(
 ) -> tuple[Transition, ...]:
     """Return the table of what happened to evidence and answers between two runs.
 
-    Only questions with both facts known on both sides count. Repeats count as right where most
-    are right.
+    Only questions with both facts known on both sides count: repeats that differ are neither.
     """
     cells: dict[tuple[bool, bool, bool, bool], list[str]] = defaultdict(list)
     for at, question in enumerate(study.questions):
@@ -334,9 +348,9 @@ def transitions(
         for run in (left, right):
             retrieved = evidence.get((study.runs[run].name, question.id))
             value = study.right.values[run, at]
-            if retrieved is None or np.isnan(value):
+            if retrieved is None or value not in (0, 1):
                 break
-            facts += [retrieved, bool(value > 0.5)]
+            facts += [retrieved, bool(value)]
         else:
             cells[facts[0], facts[1], facts[2], facts[3]].append(question.id)
     return tuple(Transition(*facts, tuple(ids)) for facts, ids in sorted(cells.items()))

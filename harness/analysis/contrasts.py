@@ -1,4 +1,4 @@
-"""All fair contrasts of a study, tested as one family: differences, p values and conclusions."""
+"""All fair contrasts of a study, metric by metric: differences, their tests and conclusions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,17 +22,27 @@ from harness.analysis.results import (
     Conclusion,
     Contrast,
     Difference,
-    Family,
-    MetricTrust,
+    TestFamily,
     Trust,
 )
-from harness.analysis.statistics.intervals import NO_INTERVAL, Interval, interval, standard_error
+from harness.analysis.statistics.intervals import (
+    NO_INTERVAL,
+    Interval,
+    interval,
+    standard_error,
+    stretched_to,
+)
 from harness.analysis.statistics.sample_size import detectable, questions_needed
-from harness.analysis.statistics.sign_flip import SignFlip, holm, mcnemar, sign_flip
+from harness.analysis.statistics.sign_flip import (
+    SignFlip,
+    mcnemar,
+    missing_differs,
+    sign_flip,
+)
 from harness.analysis.study_table import (
     Measure,
     Options,
-    Primary,
+    RunFacts,
     StudyTable,
     asked_mask,
     names_where,
@@ -86,61 +96,39 @@ class Pairing:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MetricTest:
-    """The test of one pairing, as a member of its family."""
+    """The test of one pairing, and what may be concluded from it."""
 
     pairing: Pairing
-    attribution: Attribution = Attribution.UNKNOWN
-    comparable: bool = True
-    """The same judge and prompts scored both sides, and the model was asked for both."""
-    primary: bool = False
-    test: SignFlip = NOT_TESTED
-    p_adjusted: float | None = None
-    family: int = 1
-    """Tests in the family."""
     fixed: Conclusion | None = None
     """The conclusion, where something other than the test decides it."""
+    test: SignFlip = NOT_TESTED
+    p_adjusted: float | None = None
+    q: float | None = None
+    family: TestFamily = TestFamily.NONE
+    level: float = 0.05
+    """The p value that it must not exceed, were it the strongest of its family."""
 
-    @property
-    def testable(self) -> bool:
-        """Whether it is part of a family."""
-        return self.comparable and self.pairing.measure.tested
 
-
-def contrasts(
+def pair_tests(
     study: StudyTable,
-    design: Design,
+    pairs: Sequence[tuple[Pair, Contrast]],
     measures: Sequence[Measure],
-    trust: Sequence[MetricTrust],
-    options: Options,
-) -> tuple[tuple[Contrast, ...], Family]:
-    """Compare every pair of runs that isolates one factor, in every metric.
-
-    Each test belongs to one of two families, the declared tests or all others. `UNTESTED`
-    metrics have a difference and no test.
-    """
-    pairs, were_asked = fair_pairs(study, design, options), asked_mask(study)
-    planned = [
-        MetricTest(
-            Pairing(measure, (left, right), were_asked[left] & were_asked[right]),
-            pair.attribution,
-            pair.attribution is not Attribution.FROM_CACHE
-            and study.runs[left].scored_by.get(measure.name)
-            == study.runs[right].scored_by.get(measure.name),
-            measure.tested and Primary(pair.factor, measure.name) in options.primary,
-        )
-        for (left, right), pair in pairs
-        for measure in measures
+    trust: Mapping[str, Trust],
+) -> list[list[MetricTest]]:
+    """Pair each metric on both sides of each contrast, before anything is tested."""
+    were_asked = asked_mask(study)
+    return [
+        [
+            MetricTest(
+                pairing := Pairing(measure, at, were_asked[at[0]] & were_asked[at[1]]),
+                fixed_conclusion(
+                    pairing, contrast.attribution, trust, *map(study.runs.__getitem__, at)
+                ),
+            )
+            for measure in measures
+        ]
+        for at, contrast in pairs
     ]
-    clusters = cluster_numbers(study, options)
-    levels = {row.metric: row.verdict for row in trust}
-    tests, family = family_tests(planned, clusters, levels, options)
-    differences = [difference(test, study.scores.questions, clusters, options) for test in tests]
-    step = len(measures)
-    found = tuple(
-        replace(pair, differences=tuple(differences[at * step : (at + 1) * step]))
-        for at, (_, pair) in enumerate(pairs)
-    )
-    return found, family
 
 
 def fair_pairs(study: StudyTable, design: Design, options: Options) -> list[tuple[Pair, Contrast]]:
@@ -167,43 +155,21 @@ def fair_pairs(study: StudyTable, design: Design, options: Options) -> list[tupl
     return found
 
 
-def family_tests(
-    planned: Sequence[MetricTest],
-    clusters: Clusters | None,
+def fixed_conclusion(
+    pairing: Pairing,
+    attribution: Attribution,
     trust: Mapping[str, Trust],
-    options: Options,
-) -> tuple[list[MetricTest], Family]:
-    """Test everything testable; Holm over the declared tests and over all others separately."""
-    flips = sign_flip_tests([plan.pairing for plan in planned], clusters, options)
-    tests = [
-        replace(plan, test=flip, fixed=fixed_conclusion(plan, trust))
-        if plan.testable
-        else replace(plan, fixed=fixed_conclusion(plan, trust))
-        for plan, flip in zip(planned, flips, strict=True)
-    ]
-    sizes = {}
-    for primary in (True, False):
-        members = [at for at, one in enumerate(tests) if one.primary is primary]
-        p_values = {at: p for at in members if (p := tests[at].test.p) is not None}
-        adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
-        sizes[primary] = len(p_values)
-        for at in members:
-            tests[at] = replace(tests[at], p_adjusted=adjusted.get(at), family=len(p_values))
-    floors = [one.test.floor for one in tests if one.test.floor is not None]
-    family = Family(sum(sizes.values()), sizes[True], options.alpha, min(floors, default=None))
-    return tests, family
-
-
-def fixed_conclusion(plan: MetricTest, trust: Mapping[str, Trust]) -> Conclusion | None:
+    left: RunFacts,
+    right: RunFacts,
+) -> Conclusion | None:
     """Return the conclusion where the design decides it, whatever a test says."""
-    pairing, attribution = plan.pairing, plan.attribution
-    layer = pairing.measure.facts.layer
-    if not plan.comparable or not pairing.scored.any():
+    name, layer = pairing.measure.name, pairing.measure.facts.layer
+    same_judge = left.scored_by.get(name) == right.scored_by.get(name)
+    asked = attribution is not Attribution.FROM_CACHE
+    if not (same_judge and asked and pairing.scored.any()):
         return Conclusion.NOT_COMPARED
-    if not pairing.measure.tested:
+    if not pairing.measure.tested or layer is Layer.COST or left.partial or right.partial:
         return Conclusion.NOT_TESTED
-    if layer is Layer.COST:
-        return None
     fixed = None
     if attribution is Attribution.NO_EFFECT_POSSIBLE:
         fixed = Conclusion.NO_EFFECT_POSSIBLE
@@ -212,17 +178,16 @@ def fixed_conclusion(plan: MetricTest, trust: Mapping[str, Trust]) -> Conclusion
     if fixed is not None:
         # where it differs nevertheless, the data contradict themselves and prove nothing
         return Conclusion.NO_EVIDENCE if np.nan_to_num(pairing.deltas).any() else fixed
-    if trust.get(pairing.measure.name) in NOT_TRUSTED:
+    if trust.get(name) in NOT_TRUSTED:
         return Conclusion.NOT_TRUSTED
     return None
 
 
 def cluster_numbers(study: StudyTable, options: Options) -> Clusters | None:
-    """Return each question's cluster number; None where questions are not clustered."""
-    if not options.clusters:
-        return None
-    names = [options.clusters.get(q.id, f"question {q.id}") for q in study.questions]
-    return np.unique(names, return_inverse=True)[1].astype(np.int64)
+    """Return each question's cluster number; None where no two questions are in one cluster."""
+    names = [options.cluster(question.id) for question in study.questions]
+    found, numbers = np.unique(names, return_inverse=True)
+    return numbers.astype(np.int64) if found.size < len(names) else None
 
 
 def sign_flip_tests(
@@ -269,26 +234,32 @@ def difference(
     values = deltas[scored]
     independent = units_of(deltas, clusters)
     n = independent.size
-    binary = measure.binary and clusters is None
-    if not measure.tested:
-        span = NO_INTERVAL
-    elif tested.fixed in FIXED_AT_ZERO and not values.any():
-        span = BY_CONSTRUCTION
-    else:
-        span = interval(independent, binary, measure.facts.bounded, options.alpha)
+    whole = measure.binary and bool(np.isin(values, (-1.0, 0.0, 1.0)).all())
+    pairs = whole and clusters is None
     mean = float(values.mean()) if n else None
     spread = float(independent.std(ddof=1)) if n > 1 and measure.tested else None
-    level = options.alpha / max(1, tested.family)
+    level = tested.level
     better = deltas * measure.direction
     left, right = pair.left, pair.right
     no_left, no_right = (pair.asked & np.isnan(side) for side in (left, right))
     worst, best = missing_bounds(pair, pair.asked)
     # over the cells that are NA on one side only
     lowest, highest = missing_bounds(pair, pair.asked & ~(no_left & no_right))
-    whole = bool(np.isin(values, (-1.0, 0.0, 1.0)).all())
-    return Difference(
+    if not measure.tested:
+        span = NO_INTERVAL
+    elif tested.fixed in FIXED_AT_ZERO and not values.any():
+        span = BY_CONSTRUCTION
+    else:
+        p, bounded = tested.test.p, measure.facts.bounded
+        span = interval(independent, pairs, bounded, options.alpha, p)
+        one_sided = int((no_left & ~no_right).sum()), int((no_right & ~no_left).sum())
+        if bounded and missing_differs(*one_sided):
+            for filled in with_missing(pair, pair.asked & ~(no_left & no_right)):
+                reach = interval(units_of(filled, clusters), pairs, bounded, options.alpha)
+                span = stretched_to(reach.low, stretched_to(reach.high, span))
+    found = Difference(
         metric=measure.name,
-        verdict=tested.fixed or conclusion(mean, tested.p_adjusted, measure, options),
+        verdict=tested.fixed or Conclusion.NO_EVIDENCE,
         mean=mean,
         left_mean=float(left[scored].mean()) if n else None,
         right_mean=float(right[scored].mean()) if n else None,
@@ -307,28 +278,31 @@ def difference(
         p_floor=tested.test.floor,
         p_rule=tested.test.rule,
         p_adjusted=tested.p_adjusted,
-        primary=tested.primary,
-        mcnemar=mcnemar(values) if measure.binary and whole and n else None,
-        detectable=None if spread is None else detectable(spread, n, level, options.power),
-        questions_needed=questions_needed(mean, spread, level, options.power)
-        if mean is not None and spread
+        q=tested.q,
+        family=tested.family,
+        mcnemar=mcnemar(values) if whole and n else None,
+        detectable=detectable(spread, n, level, options.power, pairs) if spread else None,
+        questions_needed=questions_needed(mean, spread, level, options.power, pairs)
+        if mean is not None and spread is not None
         else None,
         worst=worst,
         best=best,
         flips_with_missing=lowest is not None and highest is not None and lowest * highest < 0,
         under_one_verdict=under_one_verdict(pair),
     )
+    if tested.fixed is not None:
+        return found
+    return replace(found, verdict=conclusion(found, measure.direction, options.alpha))
 
 
-def conclusion(
-    mean: float | None, p_adjusted: float | None, measure: Measure, options: Options
-) -> Conclusion:
-    """Return the conclusion that the test allows."""
-    if mean is None or p_adjusted is None or p_adjusted > options.alpha:
-        return Conclusion.NO_EVIDENCE
-    if measure.facts.layer is Layer.COST or measure.facts.higher_is_better is None:
-        return Conclusion.DIFFERENT
-    return Conclusion.BETTER if mean * measure.direction > 0 else Conclusion.WORSE
+def conclusion(row: Difference, direction: int, alpha: float) -> Conclusion:
+    """Return the conclusion that the test of a difference allows."""
+    if row.p_adjusted is not None and row.p_adjusted <= alpha:
+        if row.undecided:
+            return Conclusion.CANNOT_TELL
+        return Conclusion.BETTER if (row.mean or 0.0) * direction > 0 else Conclusion.WORSE
+    suggested = row.q is not None and row.q <= alpha
+    return Conclusion.SUGGESTED if suggested else Conclusion.NO_EVIDENCE
 
 
 def missing_bounds(
@@ -338,11 +312,19 @@ def missing_bounds(
     for the right-hand run."""
     if not questions.any() or not pair.measure.facts.bounded:
         return None, None
+    worst, best = with_missing(pair, questions)
+    return float(np.nanmean(worst)), float(np.nanmean(best))
+
+
+def with_missing(pair: Pairing, questions: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Return the differences with every NA at its worst, and at its best, for the right-hand run.
+
+    Both are (questions,), nan where a question is not among these.
+    """
     low, high = pair.measure.extremes
-    left, right = pair.left[questions], pair.right[questions]
-    worst = np.nan_to_num(right, nan=low) - np.nan_to_num(left, nan=high)
-    best = np.nan_to_num(right, nan=high) - np.nan_to_num(left, nan=low)
-    return float(worst.mean()), float(best.mean())
+    worst = np.nan_to_num(pair.right, nan=low) - np.nan_to_num(pair.left, nan=high)
+    best = np.nan_to_num(pair.right, nan=high) - np.nan_to_num(pair.left, nan=low)
+    return np.where(questions, worst, np.nan), np.where(questions, best, np.nan)
 
 
 def under_one_verdict(pair: Pairing) -> bool:

@@ -9,23 +9,25 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.analysis.analyse import in_view, runs_in_view
+from harness.analysis.analyse import WHOLE_REPORT, effects_in_view, in_view, runs_in_view
 from harness.analysis.changes import Design
-from harness.analysis.contrasts import contrasts
-from harness.analysis.findings import Finding, Severity, strongest_first
-from harness.analysis.findings.contrast_findings import significant_differences
+from harness.analysis.contrasts import cluster_numbers
+from harness.analysis.effects import compare
+from harness.analysis.findings import SIDES, Finding, Severity, strongest_first
+from harness.analysis.findings.contrast_findings import effect_findings, values_of
 from harness.analysis.findings.run_findings import deeper_ranks
 from harness.analysis.findings.study_findings import judge_findings, trust_finding
 from harness.analysis.rankings import BY_JUDGE, USEFUL, retrieval_facts
 from harness.analysis.results import (
+    UNCHECKED,
     Analysis,
     CheckAgreement,
     Contrast,
+    Effect,
     FindingByJudge,
     Judges,
     MetricTrust,
     Reading,
-    Trust,
 )
 from harness.analysis.statistics.kappa import kappa
 from harness.analysis.study_table import (
@@ -75,7 +77,8 @@ class CommonPart:
 class JudgeResults:
     """What one judge's scores give for the common part."""
 
-    contrasts: Mapping[tuple[str, str], Contrast]
+    effects: Mapping[tuple[str, ...], Effect]
+    """By factor and its two values."""
     trust: Mapping[str, MetricTrust]
     findings: Mapping[tuple[object, ...], Finding]
     """By what they state (`statement`), those that rest on the judge."""
@@ -102,14 +105,14 @@ def judged_by_several(
         if not results and study.scores.values.shape == lead.scores.values.shape:
             # the first judge's common part is everything, which has been analysed
             results[judge] = judge_results(
-                study, analysis.contrasts, analysis.trust, common, options
+                study, analysis.effects, analysis.contrasts, analysis.trust, common, options
             )
         else:
             results[judge] = analyse_judge(study, common, options)
     one = next(iter(common.tables.values()), None)
     found = Judges(
         names=tuple(tables),
-        agreements=agreements({judge: study.verdicts for judge, study in tables.items()}),
+        agreements=agreements({judge: study.verdicts for judge, study in tables.items()}, options),
         compared=tuple(common.tables),
         runs=one.scores.runs if one else (),
         questions=one.scores.questions if one else (),
@@ -260,14 +263,15 @@ def analyse_judge(study: StudyTable, common: CommonPart, options: Options) -> Ju
     """Analyse the common part as scored by one judge; its tests are one family."""
     baseline = options.baseline if options.baseline in study.scores.runs else None
     compared = measures(study)
-    trust = metric_trust(study, compared)
+    trust = metric_trust(study, compared, cluster_numbers(study, options))
     view = replace(options, baseline=baseline)
-    pairs, _ = contrasts(study, Design(study.runs), compared, trust, view)
-    return judge_results(study, pairs, trust, common, options)
+    found = compare(study, Design(study.runs), compared, trust, view)
+    return judge_results(study, found.effects, found.contrasts, trust, common, options)
 
 
 def judge_results(
     study: StudyTable,
+    effects: Sequence[Effect],
     pairs: Sequence[Contrast],
     trust: Sequence[MetricTrust],
     common: CommonPart,
@@ -277,12 +281,12 @@ def judge_results(
     ranked = all(map(has_useful_labels, common.tables.values()))
     shown = runs_in_view(study.scores.runs, pairs, options)
     findings = [
-        *(finding for pair in pairs for finding in significant_differences(pair)),
-        *(trust_finding(row) for row in trust if row.verdict is not Trust.TOO_FEW_GRADES),
+        *effect_findings(effects_in_view(effects, options)),
+        *(trust_finding(row) for row in trust if row.verdict not in UNCHECKED),
         *deeper_ranks(study, retrieval_facts(study)),
     ]
     return JudgeResults(
-        {(pair.left, pair.right): pair for pair in pairs},
+        {(effect.factor, *values_of(effect.change).values()): effect for effect in effects},
         {row.metric: row for row in trust},
         {
             statement(finding): finding
@@ -298,7 +302,8 @@ def statement(finding: Finding) -> tuple[object, ...]:
     mean = finding.numbers.get("mean")
     return (
         finding.kind,
-        (finding.left, finding.right, finding.run, finding.metric),
+        change_of(finding),
+        (finding.run, finding.metric),
         finding.names.get("verdict"),
         mean is not None and mean > 0,
         finding.numbers.get("k"),
@@ -307,8 +312,12 @@ def statement(finding: Finding) -> tuple[object, ...]:
 
 def subject(finding: Finding) -> tuple[object, ...]:
     """Return what a finding is about: two judges that find opposite things of it have one row."""
-    about = (finding.left, finding.right, finding.run, finding.metric)
-    return (*about, finding.numbers.get("k"))
+    return (change_of(finding), finding.run, finding.metric, finding.numbers.get("k"))
+
+
+def change_of(finding: Finding) -> tuple[str, ...]:
+    """Return the change that a finding is about: its factor and its values; empty without one."""
+    return () if finding.factor is None else (finding.factor, *(finding.names[s] for s in SIDES))
 
 
 def rests_on_judged_ranks(finding: Finding) -> bool:
@@ -357,24 +366,25 @@ def findings_by_judge(results: Mapping[str, JudgeResults]) -> Iterator[FindingBy
 def reading(finding: Finding, own: JudgeResults) -> tuple[str, float | None]:
     """Return one judge's conclusion on the subject of a finding, and the number behind it."""
     metric = finding.metric or ""
-    if finding.left is not None and finding.right is not None:
-        contrast = own.contrasts.get((finding.left, finding.right))
-        difference = contrast.difference(metric) if contrast else None
+    if finding.factor is not None:
+        effect = own.effects.get(change_of(finding))
+        difference = effect.difference(metric) if effect else None
         return (difference.verdict.value, difference.mean) if difference else ("", None)
     trust = own.trust.get(metric)
-    return (trust.verdict.value, trust.auc) if trust else ("", None)
+    return (trust.verdict.value, trust.within) if trust else ("", None)
 
 
 def agreements(
-    verdicts: Mapping[str, Mapping[str, Sequence[Verdict]]],
+    verdicts: Mapping[str, Mapping[str, Sequence[Verdict]]], options: Options = WHOLE_REPORT
 ) -> tuple[CheckAgreement, ...]:
     """Compare every two judges' labels, check by check.
 
     Args:
         verdicts: Judge -> run -> its rows.
+        options: Their clusters of questions are the units of the intervals.
     """
     return tuple(
-        agreement(pair, check, rows)
+        agreement(pair, check, rows, options)
         for pair in combinations(verdicts, 2)
         for check, rows in by_check(verdicts, pair)
     )
@@ -403,11 +413,14 @@ def by_check(
 
 
 def agreement(
-    pair: tuple[str, str], check: str, rows: Sequence[Sequence[tuple[str, Verdict]]]
+    pair: tuple[str, str],
+    check: str,
+    rows: Sequence[Sequence[tuple[str, Verdict]]],
+    options: Options,
 ) -> CheckAgreement:
     """Compare two judges' labels on one check."""
     labels = [labels_of(check, side) for side in rows]
-    found = kappa(labels[0], labels[1], unit=lambda one: one.question)
+    found = kappa(labels[0], labels[1], unit=lambda one: options.cluster(one.question))
     lacking, undefined = None, None
     if not found.n:
         lacking, undefined = why_unmatched(pair, check, rows, labels)

@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.analysis.changes import Design, drawable
+from harness.analysis.contrasts import Clusters, units_of
 from harness.analysis.results import (
     Curve,
     CurvePoint,
+    Leader,
     MeanCell,
     MetricMeans,
     OutcomeRow,
@@ -23,6 +25,8 @@ from harness.analysis.statistics.intervals import (
     Interval,
     stretched_to,
     t_interval,
+    tied_interval,
+    tied_weight,
     tolerance,
 )
 from harness.analysis.study_table import Measure, MetricFacts, StudyTable, asked_mask, names_where
@@ -32,6 +36,9 @@ from harness.text import as_number
 JUDGES_ANSWERS = (Layer.GENERATION, Layer.OVERALL)
 """Layers whose scores estimate whether the answer is right, so that grades can correct them."""
 
+MOST_SHUFFLES, FEWEST_SHUFFLES, SHUFFLED_CELLS = 9_999, 199, 2_000_000
+"""Shuffles of the answers among the runs, and cells shuffled in all where they are many."""
+
 COARSE = 3
 """Units up to which a score can take few values only."""
 
@@ -39,7 +46,7 @@ SHORTEST_SWEEP = 3
 """Runs from which a sweep is a curve: two are a contrast."""
 
 
-def means(study: StudyTable) -> tuple[MetricMeans, ...]:
+def means(study: StudyTable, clusters: Clusters | None = None) -> tuple[MetricMeans, ...]:
     """Return each metric's mean in each run, and over the questions that all runs have scored."""
     were_asked, samples = asked_mask(study), graded_samples(study)
     cube, found = study.scores, []
@@ -50,7 +57,7 @@ def means(study: StudyTable) -> tuple[MetricMeans, ...]:
         cells = []
         for at, run in enumerate(cube.runs):
             statuses = cube.statuses[at, were_asked[at], k].tolist()
-            cell = mean_cell(measure, at, run, common, statuses)
+            cell = mean_cell(measure, at, run, common, statuses, clusters)
             if correctable and at in samples:
                 mean, low, high = corrected_mean(measure.values[at], *samples[at])
                 cell = replace(cell, corrected=mean, corrected_low=low, corrected_high=high)
@@ -69,14 +76,19 @@ def means(study: StudyTable) -> tuple[MetricMeans, ...]:
 
 
 def mean_cell(
-    measure: Measure, at: int, run: str, common: NDArray[np.bool_], statuses: Sequence[str]
+    measure: Measure,
+    at: int,
+    run: str,
+    common: NDArray[np.bool_],
+    statuses: Sequence[str],
+    clusters: Clusters | None,
 ) -> MeanCell:
     """Return one run's mean with what qualifies it: the statuses are those of what was asked."""
     row = measure.values[at]
     values = row[~np.isnan(row)]
     n, of = values.size, len(statuses)
     units = measure.units[at][~np.isnan(row) & ~np.isnan(measure.units[at])]
-    span = mean_interval(values, measure.binary, measure.facts)
+    span = mean_interval(row, measure.binary, measure.facts, clusters)
     missing = of - n
     bounds = [
         (float(values.sum()) + missing * value) / of if of and measure.facts.bounded else None
@@ -119,40 +131,86 @@ def graded_samples(study: StudyTable) -> dict[int, tuple[Floats, Floats | None]]
     return found
 
 
+def leader(study: StudyTable, seed: int) -> Leader | None:
+    """Return the runs with the most right answers, and how often chance would make one lead so."""
+    repeats = {later for _, later in Design(study.runs).repeats}
+    whole = [at for at, run in enumerate(study.runs) if not run.partial and at not in repeats]
+    right = study.right.values[whole]
+    right = right[:, ~np.isnan(right).any(axis=0)]
+    if len(whole) < 2 or not right.size:
+        return None
+    sums = right.sum(axis=1)
+    random = np.random.default_rng(seed)
+    shuffles = min(MOST_SHUFFLES, max(FEWEST_SHUFFLES, SHUFFLED_CELLS // right.size))
+    reached = sum(
+        random.permuted(right, axis=0).sum(axis=1).max() >= sums.max() - 1e-9
+        for _ in range(shuffles)
+    )
+    return Leader(
+        tuple(
+            study.runs[at].name for at, own in zip(whole, sums, strict=True) if own == sums.max()
+        ),
+        float(sums.max()),
+        right.shape[1],
+        len(whole),
+        float(reached / shuffles),
+    )
+
+
 def mean_of(values: Floats) -> float | None:
     """Return the mean; None where there are no values."""
     return float(values.mean()) if values.size else None
 
 
 def mean_interval(
-    values: Floats, binary: bool, facts: MetricFacts, alpha: float = 0.05
+    values: Floats,
+    binary: bool,
+    facts: MetricFacts,
+    clusters: Clusters | None = None,
+    alpha: float = 0.05,
 ) -> Interval:
     """Return a 95 % interval of a mean over questions: Jeffreys' for shares right, else t.
 
-    Student's t is cut at the limits of the metric ([0, 1], or 0 for seconds and tokens): the true
-    mean cannot lie beyond them, so the coverage is the same.
+    Where many scores of a metric in [0, 1] are 0 or 1 the others carry all of the spread, as in a
+    difference with many ties: half a question is added at 0 and at 1. Every interval is cut at
+    the limits of the metric (0 for seconds and tokens): the true mean cannot lie beyond them.
+
+    Args:
+        values: (questions,), nan where NA.
+        binary: Each score was 0 or 1.
+        facts: Of the metric.
+        clusters: Of the same questions; None where they are independent.
+        alpha: One minus the coverage.
 
     >>> mean_interval(np.array([1.0, 1.0, 1.0, 0.0]), True, MetricFacts("right", Layer.OVERALL))
     Interval(low=0.283..., high=0.971..., rule='jeffreys')
     """
     from scipy.special import betaincinv
 
+    values = units_of(values, clusters)
     n = values.size
-    if n < 2:
+    if n < 2 or not (facts.bounded or np.ptp(values) > tolerance(values)):
         return NO_INTERVAL
-    if binary or (facts.bounded and np.ptp(values) <= tolerance(values)):
-        # a share over repeats, or one value throughout, counts as that share of right answers
-        right = float(values.sum())
-        low, high = betaincinv(right + 0.5, n - right + 0.5, [alpha / 2, 1 - alpha / 2])
-        return stretched_to(float(values.mean()), Interval(float(low), float(high), "jeffreys"))
-    if np.ptp(values) <= tolerance(values):
-        return NO_INTERVAL
-    low, high = t_interval(values, alpha)
     least, most = facts.limits
-    return Interval(max(low, least), min(high, most), "t")
+    if binary and np.isin(values, (0.0, 1.0)).all():
+        right = float(values.sum())
+        ends = betaincinv(right + 0.5, n - right + 0.5, [alpha / 2, 1 - alpha / 2])
+        found = Interval(float(ends[0]), float(ends[1]), "jeffreys")
+    elif facts.bounded:
+        ties = max(tied_weight(values), tied_weight(1 - values))
+        low, high = tied_interval(values - 0.5, ties, 0.5, alpha)
+        found = Interval(low + 0.5, high + 0.5, "t_sparse" if ties else "t")
+    else:
+        found = Interval(*t_interval(values, alpha), "t")
+    found = stretched_to(float(values.mean()), found)
+    assert found.low is not None
+    assert found.high is not None
+    return replace(found, low=max(found.low, least), high=min(found.high, most))
 
 
-def curves(design: Design, measures: Sequence[Measure]) -> tuple[Curve, ...]:
+def curves(
+    design: Design, measures: Sequence[Measure], clusters: Clusters | None = None
+) -> tuple[Curve, ...]:
     """Return the sweeps: at least three runs that differ in one numeric factor only."""
     found: list[tuple[str, dict[int, float]]] = []
     for (left, right), change in design.contrasts:
@@ -167,27 +225,33 @@ def curves(design: Design, measures: Sequence[Measure]) -> tuple[Curve, ...]:
         else:
             found.append((change.factor, points))
     return tuple(
-        curve(factor, sweep, design, measures)
+        curve(factor, sweep, design, measures, clusters)
         for factor, sweep in found
         if len(sweep) >= SHORTEST_SWEEP
     )
 
 
 def curve(
-    factor: str, sweep: dict[int, float], design: Design, measures: Sequence[Measure]
+    factor: str,
+    sweep: dict[int, float],
+    design: Design,
+    measures: Sequence[Measure],
+    clusters: Clusters | None,
 ) -> Curve:
     """Return a sweep in number order, each metric over the questions that every run has scored."""
     runs = sorted(sweep, key=lambda at: sweep[at])
     common = {m.name: ~np.isnan(m.values[runs]).any(axis=0) for m in measures}
-    scores = {m.name: m.values[runs][:, common[m.name]] for m in measures}
+    scores = {m.name: np.where(common[m.name], m.values[runs], np.nan) for m in measures}
     return Curve(
         factor,
         tuple(
             CurvePoint(
                 value=sweep[at],
                 run=design.runs[at].name,
-                means={name: mean_of(values[row]) for name, values in scores.items()},
-                intervals={m.name: sweep_interval(m, scores[m.name], row) for m in measures},
+                means={name: mean_of(scores[name][row, mask]) for name, mask in common.items()},
+                intervals={
+                    m.name: sweep_interval(m, scores[m.name], row, clusters) for m in measures
+                },
                 scored={name: int(mask.sum()) for name, mask in common.items()},
             )
             for row, at in enumerate(runs)
@@ -195,10 +259,12 @@ def curve(
     )
 
 
-def sweep_interval(measure: Measure, scores: Floats, row: int) -> Interval:
+def sweep_interval(
+    measure: Measure, scores: Floats, row: int, clusters: Clusters | None
+) -> Interval:
     """Return the interval of one run's mean, by the rule that fits all runs of the sweep."""
-    binary = bool(np.isin(scores, (0.0, 1.0)).all())
-    return mean_interval(scores[row], binary, measure.facts)
+    binary = bool(np.isin(scores[~np.isnan(scores)], (0.0, 1.0)).all())
+    return mean_interval(scores[row], binary, measure.facts, clusters)
 
 
 def outcomes(study: StudyTable) -> Outcomes:
@@ -225,12 +291,16 @@ def outcomes(study: StudyTable) -> Outcomes:
     known = (~np.isnan(right.values)).sum(axis=0) >= 2
     lowest = np.nan_to_num(right.values, nan=np.inf).min(axis=0, initial=np.inf)
     highest = np.nan_to_num(right.values, nan=-np.inf).max(axis=0, initial=-np.inf)
+    informative, right_in_all, wrong_in_all = (
+        known & kind for kind in ((lowest == 0) & (highest == 1), lowest == 1, highest == 0)
+    )
     return Outcomes(
         questions=names,
         rows=tuple(rows),
-        informative=names_where(names, known & (lowest < highest)),
-        always_right=names_where(names, known & (lowest == 1)),
-        always_wrong=names_where(names, known & (highest == 0)),
+        informative=names_where(names, informative),
+        always_right=names_where(names, right_in_all),
+        always_wrong=names_where(names, wrong_in_all),
+        partly_right=names_where(names, known & ~(informative | right_in_all | wrong_in_all)),
         unknown=names_where(names, ~known),
         origins=dict(Counter(origin for row in rows for origin in row.origins if origin)),
     )

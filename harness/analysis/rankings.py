@@ -4,7 +4,6 @@ Gold is a place in the corpus (document, page, quote or figure), not a passage, 
 gold serves every index, whatever its chunks.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -18,8 +17,7 @@ MEASURES = {"gold_recall": "R", "gold_precision": "P", "gold_mrr": "RR", "gold_n
 """Metric -> the measure of `ir-measures` (trec_eval's) that it is.
 
 - R: gold items found / gold items
-- P: ranks that hold gold / cutoff, even where fewer passages were retrieved; `gold_scores` divides
-  by the number retrieved
+- P: ranks that hold gold / cutoff, even where fewer were retrieved; `gold_scores` counts passages
 - RR: 1 / rank of the first gold, 0 where there is none
 - nDCG: gain is the relevance itself, discount log2(rank + 1), ideal over all gold
 """
@@ -67,26 +65,31 @@ def rank_scores(
 def gold_scores(questions: Iterable[Question], responses: Iterable[Response]) -> list[Score]:
     """Score one run's passages against the evidence that its questions name.
 
-    A question without evidence, or on which the system failed, is NA with its reason. The cutoff
-    is the number of passages requested, else of those retrieved. Precision divides by the number
-    retrieved: equal passages have equal scores, whatever was requested.
+    Over the passages that count, which are those requested, else all retrieved:
+
+    - recall: share of the places that some passage holds
+    - precision: share of the passages that hold a place, 0 where nothing was retrieved
+    - MRR and nDCG: of the ranks by `place_ranks`, the ideal being one place at each rank
+
+    So equal passages have equal scores, whatever was requested. A question without evidence, or
+    on which the system failed, is NA with its reason.
     """
     places = {question.id: tuple(dict.fromkeys(question.evidence)) for question in questions}
     rows = list(responses)
-    by_cutoff: dict[int, list[int]] = defaultdict(list)
-    for at, response in enumerate(rows):
-        if places[response.question_id] and response.response is not None:
-            by_cutoff[response.k_requested or max(1, response.k_returned)].append(at)
-    found: dict[str, dict[str, float]] = {}
-    for cutoff, members in by_cutoff.items():
-        sought = {at: places[rows[at].question_id] for at in members}
-        ranked = {str(at): as_gold(rows[at].passages, sought[at]) for at in members}
-        gold = {str(at): {str(n): 1 for n in range(len(sought[at]))} for at in members}
-        for key, scores in rank_scores(ranked, gold, cutoff).items():
-            # divided by the ranks that hold a passage, or 1 where nothing was retrieved
-            held = max(1, min(len(ranked[key]), cutoff))
-            scores["gold_precision"] = scores["gold_precision"] * cutoff / held
-            found[key] = scores
+    held = {
+        str(at): [
+            [n for n, place in enumerate(places[row.question_id]) if holds(passage, place)]
+            for passage in row.passages[: row.k_requested or None]
+        ]
+        for at, row in enumerate(rows)
+        if places[row.question_id] and row.response is not None
+    }
+    gold = {at: {str(n): 1 for n in range(len(places[rows[int(at)].question_id]))} for at in held}
+    ranked = {at: place_ranks(passages) for at, passages in held.items()}
+    deepest = max((len(names) for names in (*ranked.values(), *gold.values())), default=1)
+    found = rank_scores(ranked, gold, deepest)
+    for at, passages in held.items():
+        found[at]["gold_precision"] = sum(map(bool, passages)) / max(1, len(passages))
     return [
         score
         for at, response in enumerate(rows)
@@ -106,16 +109,20 @@ def rows_of(response: Response, items: int, found: Mapping[str, float] | None) -
         )
 
 
-def as_gold(passages: Sequence[Passage], places: Sequence[EvidencePlace]) -> list[str]:
-    """Replace ranked passages by the gold that they are the first to hold.
+def place_ranks(passages: Sequence[Sequence[int]]) -> list[str]:
+    """Return what stands at each rank: the name of a place, or `-` and the rank.
 
-    A passage that holds only gold found at a higher rank is left out: duplicates count once. One
-    that holds several places gives each of them.
+    A place stands at the rank of the first passage that holds it, or at the next rank that is
+    free: a passage with two places is worth as much as two passages in a row, while what follows
+    keeps its rank. So nDCG lies in [0, 1] and serves every index alike, whatever its chunks.
+
+    >>> place_ranks([[0, 1], [], [1], [2]])
+    ['0', '1', '-3', '2']
     """
     names: list[str] = []
-    for passage in passages:
-        held = [str(at) for at, place in enumerate(places) if holds(passage, place)]
-        names += [name for name in held if name not in names] if held else [f"-{passage.id}"]
+    for rank, places in enumerate(passages, 1):
+        names += [str(place) for place in places if str(place) not in names]
+        names += [f"-{free}" for free in range(len(names) + 1, rank + 1)]
     return names
 
 

@@ -11,7 +11,8 @@ from functools import cached_property
 
 from harness.analysis.findings import Finding
 from harness.analysis.statistics.intervals import Interval
-from harness.analysis.statistics.sign_flip import McNemar
+from harness.analysis.statistics.sign_flip import McNemar, missing_differs
+from harness.analysis.study_table import Expectation
 from harness.records import Layer
 
 SATURATED = 0.8
@@ -22,10 +23,14 @@ class Conclusion(StrEnum):
     """What may be concluded about one metric of one contrast."""
 
     BETTER = "better"
-    """The right-hand run, beyond chance after correction for the whole family."""
+    """The right-hand side, beyond chance after correction for all that may be claimed."""
     WORSE = "worse"
-    DIFFERENT = "different"
-    """Beyond chance, in a metric of cost or one in which neither direction is better."""
+    SUGGESTED = "suggested"
+    """No claim, but found while exploring: of all such at most one in twenty is expected to be
+    chance."""
+    CANNOT_TELL = "cannot_tell"
+    """Beyond chance, but more scores are missing on one side, and with their best or worst values
+    the difference would have the other sign."""
     NO_EVIDENCE = "no_evidence"
     NO_EFFECT_POSSIBLE = "no_effect_possible"
     """All responses and passages are identical: the factor did not act."""
@@ -37,11 +42,30 @@ class Conclusion(StrEnum):
     """No question was scored on both sides, other judges scored the two sides, or the answers of
     one side are those of the other, from the cache."""
     NOT_TESTED = "not_tested"
-    """A metric in `UNTESTED` (seconds, number of passages returned): the difference is shown
-    without a test, and is not part of the family."""
+    """A cost, or a run that was asked part of the questions: described, and claims nothing."""
 
 
-BEYOND_CHANCE = (Conclusion.BETTER, Conclusion.WORSE, Conclusion.DIFFERENT)
+BEYOND_CHANCE = (Conclusion.BETTER, Conclusion.WORSE)
+FOUND = (*BEYOND_CHANCE, Conclusion.SUGGESTED, Conclusion.CANNOT_TELL)
+"""What a finding says of a difference."""
+
+
+class TestFamily(StrEnum):
+    """What a test may claim, in the order in which claims are made."""
+
+    __test__ = False
+
+    PRIMARY = "primary"
+    """Declared by the study or, where it declares none, evidence retrieved (gold nDCG) for a change
+    of retrieval and right answers for any other."""
+    FACTS = "facts"
+    """Right answers and evidence retrieved, once the change's primary test has passed."""
+    JUDGED = "judged"
+    """Metrics that are trusted, once a fact of the change has passed."""
+    EXPLORATORY = "exploratory"
+    """It claims nothing, and has a false discovery rate."""
+    NONE = "none"
+    """Not tested."""
 
 
 class PassageComparison(StrEnum):
@@ -93,12 +117,15 @@ class Difference:
     dropped_both: tuple[str, ...]
     standard_error: float | None
     low: float | None
-    """95 % interval of the mean difference; never of zero width. None below two questions, for
-    untested metrics, and where an unbounded metric does not vary."""
+    """95 % interval of the mean difference; never of zero width. It holds 0 exactly where p is
+    above 0.05, but where `missing_differs`: then it reaches to the ends of the intervals with
+    every score that is missing on one side at its worst, and at its best. None below two
+    questions, for untested metrics, and where an unbounded metric is the same on every question."""
     high: float | None
     interval: str
-    """Which rule made the interval: `t`, `t_sparse`, `dirichlet`, `unchanged`; `none` where there
-    is no interval, `construction` where the passages or the responses are the same."""
+    """Which rule made the interval: `t`, `t_sparse` (many ties), `dirichlet` (right and wrong);
+    `none` where there is no interval, `construction` where the passages or the responses are the
+    same."""
     p: float | None
     """Two-sided sign-flip p."""
     p_floor: float | None
@@ -106,13 +133,18 @@ class Difference:
     p_rule: str
     """`exact`, `monte_carlo`, `bound` (too small for the flips drawn), or `none`."""
     p_adjusted: float | None
-    """After Holm over its family."""
-    primary: bool
-    """Declared before collecting; its family is all declared tests. All others are exploratory."""
+    """By step-down minP over all that may be claimed; of a pair of runs that of its change, if
+    that is larger. None where it may claim nothing."""
+    q: float | None
+    """False discovery rate (Benjamini and Hochberg) over every test of a change; of a pair of
+    runs its p, if that is larger."""
+    family: TestFamily
     mcnemar: McNemar | None
     """Where both sides are 0 or 1."""
     detectable: float | None
-    """The smallest difference found with 80 % power at the family's level; None if none is."""
+    """The smallest difference found with 80 % power at the family's level: of right and wrong
+    exactly, if all changes go one way; else if differences spread as normal ones do, as much as
+    these. None where none is found, or nothing varies."""
     questions_needed: int | None
     """To find a difference of this size with 80 % power; None where the observed one is zero."""
     worst: float | None
@@ -123,6 +155,18 @@ class Difference:
     side only. Cells that are NA on both sides do not count."""
     under_one_verdict: bool
     """The difference is no larger than one flipped verdict in one cell would make."""
+
+    @property
+    def missing_differs(self) -> bool:
+        """Whether scores are missing on one side beyond chance, and so not at random."""
+        return missing_differs(len(self.dropped_left), len(self.dropped_right))
+
+    @property
+    def undecided(self) -> bool:
+        """Whether `missing_differs`, and the missing scores could turn the difference round."""
+        if self.low is None or self.high is None:
+            return False
+        return self.missing_differs and self.low <= 0 <= self.high
 
     @property
     def wins(self) -> int:
@@ -197,20 +241,88 @@ class Contrast:
         return next((d for d in self.differences if d.metric == metric), None)
 
 
+class ActsOn(StrEnum):
+    """Where a change of a factor acts."""
+
+    RETRIEVAL = "retrieval"
+    CAPTIONING = "captioning"
+    """Retrieval, by way of other captions."""
+    GENERATION = "generation"
+    NOTHING = "nothing"
+    """No passage and no answer is other than before."""
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """One change of one factor, over all pairs of runs that make it: what a study can claim."""
+
+    change: Change
+    contrasts: tuple[tuple[str, str], ...]
+    """The pairs of runs, left and right."""
+    acts_on: ActsOn
+    differences: tuple[Difference, ...]
+    """As of a `Contrast`; a question's difference is the mean of its differences over the pairs."""
+
+    @property
+    def factor(self) -> str:
+        """The factor that changes."""
+        return self.change.factor
+
+    def difference(self, metric: str) -> Difference | None:
+        """Return one metric's difference, None where it was not measured."""
+        return next((d for d in self.differences if d.metric == metric), None)
+
+    @property
+    def claims(self) -> tuple[Difference, ...]:
+        """The metrics in which it is better or worse beyond chance."""
+        return tuple(d for d in self.differences if d.verdict in BEYOND_CHANCE)
+
+    @property
+    def primary(self) -> tuple[Difference, ...]:
+        """The primary tests; empty where none could be made."""
+        return tuple(d for d in self.differences if d.family is TestFamily.PRIMARY)
+
+
+class Came(StrEnum):
+    """Whether what was expected came."""
+
+    CAME = "came"
+    OPPOSITE = "opposite"
+    OPEN = "open"
+    """Not shown, nor its opposite."""
+    UNTESTED = "untested"
+    """No pair of runs makes the change, or nothing scored it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What a study expected of a change, and whether it came."""
+
+    expected: Expectation
+    change: Change | None
+    """None where no pair of runs makes it."""
+    came: Came
+
+
 @dataclass(frozen=True, slots=True)
 class Family:
-    """How many tests were made, and the level that each must reach."""
+    """How many tests can claim something, and at which level."""
 
     tests: int
+    """Of a change in a metric: primary ones, and those that may follow."""
     primary: int
     alpha: float
+    """The chance of any false claim in the whole report."""
     smallest_p: float | None
-    """The smallest p that any test of the family could reach."""
+    """The smallest p that any primary test could reach with the questions that changed."""
+    declared: bool = False
+    """The study declared its primary tests before collecting."""
 
     @property
     def level(self) -> float:
-        """The p value that the strongest of the tests must not exceed."""
-        return self.alpha / max(1, self.tests - self.primary)
+        """The p value that the strongest of the primary tests must not exceed, by Bonferroni."""
+        return self.alpha / max(1, self.primary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,9 +377,11 @@ class Outcomes:
     questions: tuple[str, ...]
     rows: tuple[OutcomeRow, ...]
     informative: tuple[str, ...]
-    """Questions that some runs answer right and others wrong."""
+    """Questions that some runs answer right, and others wrong, in every repeat."""
     always_right: tuple[str, ...]
     always_wrong: tuple[str, ...]
+    partly_right: tuple[str, ...]
+    """The others: right in some repeats, while no run is right and no other wrong in all."""
     unknown: tuple[str, ...]
     """Questions for which right or wrong is known in fewer than two runs."""
     origins: Mapping[str, int]
@@ -275,8 +389,35 @@ class Outcomes:
 
     @property
     def known(self) -> int:
-        """Questions that are informative, always right or always wrong."""
-        return len(self.informative) + len(self.always_right) + len(self.always_wrong)
+        """Questions for which right or wrong is known in at least two runs."""
+        return len(self.questions) - len(self.unknown)
+
+    def turned(self, left: str, right: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the questions that turned right, and those that turned wrong, between two runs.
+
+        One turned right where every repeat on the left is wrong and every one on the right right.
+        """
+        one, other = (next(r.cells for r in self.rows if r.run == run) for run in (left, right))
+        sides = list(zip(self.questions, one, other, strict=True))
+        return (
+            tuple(question for question, before, after in sides if before == 0 and after == 1),
+            tuple(question for question, before, after in sides if before == 1 and after == 0),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Leader:
+    """The runs with the most right answers, over the questions graded in every run compared."""
+
+    runs: tuple[str, ...]
+    right: float
+    known: int
+    """Questions."""
+    compared: int
+    """Runs, partial ones left out."""
+    chance: float
+    """How often the best of as many equal runs has that many right: the answers to each question
+    shuffled among the runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,16 +502,21 @@ class CorrectedDifference:
 
 
 class Trust(StrEnum):
-    """Whether a metric can tell right answers from wrong ones."""
+    """Whether a metric scores right answers above wrong answers to the same question."""
 
     TRUSTED = "trusted"
     NO_EVIDENCE = "no_evidence"
     INVERTED = "inverted"
     TOO_FEW_GRADES = "too_few_grades"
+    """With so few right and wrong answers to the same questions no metric could be trusted."""
+    NOT_CHECKABLE = "not_checkable"
+    """No question has both right and wrong answers."""
 
 
 NOT_TRUSTED = (Trust.NO_EVIDENCE, Trust.INVERTED)
-"""Of a metric that cannot tell right answers from wrong ones, with enough grades to say so."""
+"""Of a metric not shown to tell right answers from wrong ones, with enough grades to show it."""
+UNCHECKED = (Trust.TOO_FEW_GRADES, Trust.NOT_CHECKABLE)
+"""Of a metric about which the grades say nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -385,20 +531,26 @@ class MetricTrust:
     right: int
     """Cells that were scored and right."""
     wrong: int
+    mixed: int
+    """Scored cells whose repeats are partly right; in neither of the means."""
     missing_right: int
     """Cells that were right and NA."""
     missing_wrong: int
+    within: float | None
+    """The chance that the right one of two answers to the same question scores better; in the
+    metric's direction."""
+    within_p: float | None
+    """One-sided, labels shuffled within questions (clusters: their signs flipped)."""
+    within_pairs: float
+    """Pairs of a right and a wrong answer to the same question in two runs; the repeats of a run
+    count as one answer that is partly right."""
+    within_questions: int
+    """Questions with such pairs."""
     auc: float | None
-    """The chance that a right answer scores better than a wrong one; in the metric's direction."""
+    """The same chance over all pairs of answers: also tells easy from hard questions."""
     low: float | None
-    """95 % interval, questions as the unit."""
+    """95 % interval of `auc`, questions (or their clusters) as the unit."""
     high: float | None
-    auc_within: float | None
-    """Over pairs of answers of one run."""
-    auc_between: float | None
-    """Over pairs of answers of two runs."""
-    pairs_within: int
-    pairs_between: int
     questions: int
     """Questions with a scored, graded answer."""
     graded_by: str
@@ -517,6 +669,82 @@ class Counterfactual:
     """By metric; empty while a run is missing."""
 
 
+class Aim(StrEnum):
+    """What a next step would show."""
+
+    SEPARATE = "separate"
+    """The effects of factors that have changed only together with others."""
+    QUESTIONS = "questions"
+    """A gain of a given size in right answers."""
+    DEPEND = "depend"
+    """Whether one factor's effect depends on another factor."""
+    SPLIT = "split"
+    """How much of a difference comes from retrieval, and how much from generation."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunPrice:
+    """What it takes to collect a run; answers that are cached cost nothing."""
+
+    answers: int
+    """To generate at most: questions times repeats."""
+    asks_model: bool
+    """False where a program answers, so that nothing is paid."""
+    input_tokens: tuple[float, float] | None
+    """Of one answer: the least and the largest mean of the runs collected; None where unknown."""
+    output_tokens: tuple[float, float] | None
+    new_index: bool | None
+    """No collected run has this index; None where the run opens none, or that is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    """What would show something that the runs collected cannot show."""
+
+    aim: Aim
+    words: MissingRun = ()
+    """Of the run to collect; empty where none can be collected, or none is needed."""
+    changes: tuple[Change, ...] = ()
+    """SEPARATE: those that get a contrast of their own by this run and those before it."""
+    squares: tuple[tuple[Change, Change], ...] = ()
+    """DEPEND: the two factors of each square that this run completes."""
+    pair: tuple[str, str] | None = None
+    """SPLIT: the runs whose difference is split."""
+    price: RunPrice | None = None
+    obstacle: str = ""
+    """Why no command is offered: `recorded` (the recording holds no reply to another prompt), or
+    `unwritable` (no command sets it)."""
+    fewest: bool = True
+    """SEPARATE: it is shown that no smaller set of runs between the collected ones does."""
+    gain: float | None = None
+    """QUESTIONS: in the share of right answers."""
+    questions: int | None = None
+    """QUESTIONS: how many find this gain, as a single declared test."""
+    asked: int | None = None
+    """QUESTIONS: how many were compared."""
+    changed: float | None = None
+    """QUESTIONS: the share of answers that turn right or wrong: the observed one, or the gain."""
+    power: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Credit:
+    """The questions that one change turned in every pair of runs that makes it."""
+
+    change: Change
+    contrasts: tuple[tuple[str, str], ...]
+    """The pairs: run before the change, run after it."""
+    direction: str
+    """`won`: turned right, or `lost`: turned wrong."""
+    questions: tuple[str, ...]
+    expected: float
+    """Number of such questions if the answers to each question were shuffled among its runs."""
+    p: float | None
+    """The chance of at least as many; None where too few pairs make the change to credit it."""
+    p_adjusted: float | None = None
+    """After Holm."""
+
+
 @dataclass(frozen=True, slots=True)
 class CheckAgreement:
     """Two judges' labels on one check, over the verdicts that can be matched."""
@@ -531,13 +759,13 @@ class CheckAgreement:
     """Labels that can be matched: of the same check, on the same item of the same answer. Claims
     are matched by their text, because two judges may split a text differently."""
     questions: int
-    """Questions that these n belong to: the units of the interval."""
+    """Questions that these n belong to: the units of the interval, unless they are clustered."""
     agreed: int
     shares: Mapping[int, tuple[float, float]]
     """Base rates: label -> the share of the n that each judge gave it."""
     kappa: float | None
     low: float | None
-    """95 % interval over questions; None where there is none."""
+    """95 % interval over questions or clusters of them; None where there is none."""
     high: float | None
     undefined: str | None
     """Why there is no kappa: `one_label` (both gave all n the same), `other_claims` (no claim has
@@ -562,7 +790,7 @@ class Reading:
     verdict: str
     """A `Conclusion` on the difference or a `Trust` in the metric; empty where neither applies."""
     number: float | None
-    """The mean difference, or the AUC."""
+    """The mean difference, or the share of concordant pairs within questions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -625,6 +853,8 @@ class Analysis:
     """In natural order."""
     outcomes: Outcomes
     means: tuple[MetricMeans, ...]
+    effects: tuple[Effect, ...]
+    """One for each change of a factor: all, or those in view as for the contrasts."""
     contrasts: tuple[Contrast, ...]
     """All of them, or those in view where a baseline or factor narrows it."""
     confounded: tuple[Confounded, ...]
@@ -635,6 +865,8 @@ class Analysis:
     curves: tuple[Curve, ...]
     interactions: tuple[Interaction, ...]
     counterfactuals: tuple[Counterfactual, ...]
+    credits: tuple[Credit, ...]
+    """Of every change, right and wrong; also where no question turned."""
     trust: tuple[MetricTrust, ...]
     retrieval: tuple[RetrievalFacts, ...]
     suspects: tuple[Suspect, ...]
@@ -650,6 +882,12 @@ class Analysis:
     """What other judges say about the same answers; None with a single judge."""
     corrected: tuple[CorrectedDifference, ...] = ()
     """One row per change of a factor, where right or wrong is known."""
+    outlooks: tuple[Outlook, ...] = ()
+    """What the study expected, in its order."""
+    leader: Leader | None = None
+    """None below two whole runs, and where no question is graded in each of them."""
+    next_steps: tuple[NextStep, ...] = ()
+    """The most useful first; those that no command can make come last."""
 
     @cached_property
     def costs(self) -> frozenset[str]:

@@ -64,11 +64,7 @@ def confounded(design: Design) -> tuple[Confounded, ...]:
 def shortest_way(design: Design, pair: Pair, found: Sequence[Change]) -> Confounded:
     """Return the order of changing one factor after the other that lacks fewest runs."""
     runs = design.runs
-    names = [change.factor for change in found]
-    existing = midpoints(design, pair)
-    orders = permutations(names) if len(names) <= ORDERS_UP_TO else [tuple(names)]
-    ways = [[frozenset(order[:end]) for end in range(1, len(names))] for order in orders]
-    way = min(ways, key=lambda steps: sum(step not in existing for step in steps))
+    existing, way = chain(design, pair, found)
     left, right = (runs[at] for at in pair)
     return Confounded(
         left.name,
@@ -77,6 +73,17 @@ def shortest_way(design: Design, pair: Pair, found: Sequence[Change]) -> Confoun
         tuple(runs[existing[step]].name for step in way if step in existing),
         tuple(missing_run(left, right, found, step, runs) for step in way if step not in existing),
     )
+
+
+def chain(
+    design: Design, pair: Pair, found: Sequence[Change]
+) -> tuple[dict[Changed, int], list[Changed]]:
+    """Return the runs between a pair, and the steps of the way on which fewest runs are missing."""
+    names = [change.factor for change in found]
+    existing = midpoints(design, pair)
+    orders = permutations(names) if len(names) <= ORDERS_UP_TO else [tuple(names)]
+    ways = [[frozenset(order[:end]) for end in range(1, len(names))] for order in orders]
+    return existing, min(ways, key=lambda steps: sum(step not in existing for step in steps))
 
 
 def midpoints(design: Design, pair: Pair) -> dict[Changed, int]:
@@ -101,28 +108,88 @@ def missing_run(
     changed: Changed,
     runs: Sequence[RunFacts],
 ) -> MissingRun:
-    """Return the words for the run with these factors as on the right, others as on the left.
+    """Return the words for the run with these factors as on the right, others as on the left."""
+    run = planned_run(left, right, found, changed, runs)
+    return () if run is None else collect_words(run)
 
-    They start from the side that needs fewer words, then from the one with fewer settings switched
-    off, because a setting that is off may have any value. There are no words where a setting is
-    absent; where the side was given another run's passages, as its retrieval settings do not act;
-    and where one of the `runs` has the same words, as a file has then changed since.
+
+def planned_run(
+    left: RunFacts,
+    right: RunFacts,
+    found: Sequence[Change],
+    changed: Changed,
+    runs: Sequence[RunFacts],
+) -> RunFacts | None:
+    """Return the run with these factors as on the right, others as on the left, before it exists.
+
+    It starts from the side with fewer settings switched off, because a setting that is off may have
+    any value, then from the one that needs fewer words. None where a setting cannot be written in
+    a command; where the side was given another run's passages, as its retrieval settings do not
+    act; and where one of the `runs` has the same words, as a file has then changed since.
     """
-    forward = [(change, change.right) for change in found if change.factor in changed]
-    back = [(change, change.left) for change in found if change.factor not in changed]
-    ways = [way for way in ((left, forward), (right, back)) if way[0].passages_from is None]
+    forward = [change for change in found if change.factor in changed]
+    back = [reverse(change) for change in found if change.factor not in changed]
+    ways = [
+        way
+        for way in ((left, right, forward), (right, left, back))
+        if way[0].passages_from is None and all(map(writable, way[2]))
+    ]
     if not ways:
-        return ()
-    base, settings = min(ways, key=lambda way: (len(way[1]), len(way[0].inactive)))
-    if any(value == ABSENT for _, value in settings):
-        return ()
+        return None
+    base, other, settings = min(ways, key=lambda way: (len(way[0].inactive), len(way[2])))
     words = {override_name(word): word for word in base.overrides}
-    for change, value in settings:
+    choices, leaves = dict(base.choices), dict(base.leaves)
+    for change in settings:
         key = override_key(base, change)
-        words[key] = f"{key}={override_value(value)}"
+        if change.factor in choices:
+            choices[change.factor] = str(change.right)
+            words = {n: w for n, w in words.items() if not n.startswith(f"variant.{key}.")}
+            words |= model_words(other, key)
+        else:
+            leaves[change.factor] = change.right
+        words[key] = f"{key}={override_value(change.right)}"
+        for leaf in change.leaves:
+            leaves.pop(leaf, None)
+            leaves |= {leaf: other.leaves[leaf]} if leaf in other.leaves else {}
     if any(run.variant == base.variant and same(run.overrides, words.values()) for run in runs):
-        return ()
-    return tuple(shlex.quote(w) for w in (f"variant={base.variant}", *words.values()))
+        return None
+    return replace(
+        base,
+        name=" ".join(words.values()),
+        choices=choices,
+        leaves=leaves,
+        inactive=left.inactive & right.inactive,
+        overrides=tuple(words.values()),
+    )
+
+
+def writable(change: Change) -> bool:
+    """Return whether a command can set a factor to its right value: one line, and a real setting.
+
+    >>> writable(Change("top_k", 4, 9)), writable(Change("chat.build", "1", "2"))
+    (True, False)
+    """
+    value = override_value(change.right)
+    return (
+        ABSENT not in (change.left, change.right)
+        and not change.factor.endswith(".build")
+        and value.isprintable()
+        and "${" not in value
+    )
+
+
+def model_words(run: RunFacts, group: str) -> dict[str, str]:
+    """Return the words that a run needs beside the choice in a group: the model has no default."""
+    model = run.leaves.get(f"{group}.model")
+    key = f"variant.{group}.model"
+    words = {} if model is None else {key: f"{key}={override_value(model)}"}
+    named = {override_name(word): word for word in run.overrides}
+    return words | {n: word for n, word in named.items() if n.startswith(f"variant.{group}.")}
+
+
+def collect_words(run: RunFacts) -> MissingRun:
+    """Return the words that collect a run, each ready for a shell."""
+    return tuple(shlex.quote(word) for word in (f"variant={run.variant}", *run.overrides))
 
 
 def same(left: Iterable[str], right: Iterable[str]) -> bool:

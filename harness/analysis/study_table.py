@@ -65,8 +65,11 @@ class RunFacts:
     part: tuple[int, int] | None = None
     """Of a partial run: questions that were asked, and those of the test set."""
 
+    answers: int = 0
+    """Rows of the whole run, whatever part of it is reported; 0 where that is not known."""
+
     notes: tuple[str, ...] = ()
-    """Remarks on the run for the reader, such as "ignores_prompts"."""
+    """Remarks on the run for the reader: `ignores_prompt`, `recorded`."""
 
     overrides: tuple[str, ...] = ()
     """The override words of this run beside `variant=...`, as they were typed."""
@@ -118,6 +121,22 @@ class Primary:
     metric: str
 
 
+OUTCOMES = ("better", "worse", "same")
+"""What can be expected of a change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What the study expected of a change before collecting."""
+
+    factor: str
+    outcome: str = "better"
+    """One of `OUTCOMES`."""
+    metric: str = "right"
+    to: object = None
+    """The value changed to; None for every change of the factor."""
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """How to analyse, and which part to show."""
@@ -129,11 +148,17 @@ class Options:
     alpha: float = 0.05
     power: float = 0.8
     primary: tuple[Primary, ...] = ()
+    expect: tuple[Expectation, ...] = ()
     clusters: Mapping[str, str] = field(default_factory=dict)
-    """Question id -> its cluster (document); a question that is absent is a cluster by itself."""
+    """Question id -> its cluster (document); a question that is absent is a cluster by itself.
+    Empty where questions are independent."""
     flips: int = 9_999
     """Random sign flips where there are too many to enumerate all."""
     seed: int = 0
+
+    def cluster(self, question: str) -> str:
+        """Return the cluster of a question."""
+        return self.clusters.get(question, f"question {question}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,4 +1,9 @@
-"""Which metrics can be trusted: do they tell right answers from wrong ones, in this study?"""
+"""Which metrics can be trusted: do they tell right answers from wrong ones, in this study?
+
+Contrasts compare runs on the same questions. So a metric is trusted when it scores right answers
+above wrong answers to the same question. A metric that only knows easy questions from hard ones
+has a high AUC over all answers, and says nothing about which run is better.
+"""
 
 from collections.abc import Sequence
 
@@ -9,30 +14,37 @@ from harness.analysis.changes import Design
 from harness.analysis.results import MetricTrust, Trust
 from harness.analysis.statistics.concordance import (
     GradedScores,
+    Within,
     auc_interval,
     concordance,
-    counted_below,
     pearson,
+    within_questions,
 )
 from harness.analysis.study_table import ANSWER_MATCH, RIGHT, Measure, StudyTable
 from harness.records import Floats, Layer
 
-FEWEST_QUESTIONS = 5
-FEWEST_OF_A_KIND = 3
-"""Right answers, and wrong ones, below which there is no conclusion."""
+LEVEL = 0.05
+"""Of the one-sided test; a metric that knows nothing is trusted this often at most."""
 
 
-def metric_trust(study: StudyTable, measures: Sequence[Measure]) -> tuple[MetricTrust, ...]:
+def metric_trust(
+    study: StudyTable, measures: Sequence[Measure], clusters: NDArray[np.int64] | None = None
+) -> tuple[MetricTrust, ...]:
     """Compare every metric that judges answers with right and wrong.
 
     Of runs with equal factors only the first counts: repeats of it are no new evidence.
+
+    Args:
+        study: Its runs and what was right.
+        measures: The metrics, over the same runs and questions.
+        clusters: (questions,), the cluster of each; None where questions are independent.
     """
     graded = bool((study.right.origins == "grade").any())
     origin = "grade" if graded else ANSWER_MATCH
     right = np.where(study.right.origins == origin, study.right.values, np.nan)
     right[[later for _, later in Design(study.runs).repeats]] = np.nan
     return tuple(
-        trust_of(measure, right, origin)
+        trust_of(measure, right, origin, clusters)
         for measure in measures
         if measure.facts.layer is not Layer.COST
         and measure.facts.higher_is_better is not None
@@ -40,42 +52,47 @@ def metric_trust(study: StudyTable, measures: Sequence[Measure]) -> tuple[Metric
     )
 
 
-def trust_of(measure: Measure, right: Floats, origin: str) -> MetricTrust:
+def trust_of(
+    measure: Measure, right: Floats, origin: str, clusters: NDArray[np.int64] | None = None
+) -> MetricTrust:
     """Compare one metric with (runs, questions) of right and wrong.
 
-    Repeats count as right where most of them are; a draw is left out.
+    A cell whose repeats are partly right is counted as mixed: its score, a mean over right and
+    wrong answers, is in neither mean. Among the answers to its question it counts by its share.
     """
-    known = ~np.isnan(right) & (right != 0.5)
-    missing = known & np.isnan(measure.values)
-    scored = known & ~np.isnan(measure.values)
-    runs, questions = np.nonzero(scored)
-    is_right = right[scored] > 0.5
-    cells = GradedScores(measure.values[scored] * measure.direction, is_right, questions)
-    found = concordance(cells)
-    within = [cells.where(runs == run) for run in np.unique(runs).tolist()]
-    pairs_within = sum(one.good.size * one.bad.size for one in within)
-    concordant_within = sum(float(counted_below(one.good, one.bad).sum()) for one in within)
+    known, no_score = ~np.isnan(right), np.isnan(measure.values)
+    scored = known & ~no_score
+    questions = np.nonzero(scored)[1]
+    cells = GradedScores(
+        measure.values[scored] * measure.direction,
+        right[scored],
+        questions,
+        None if clusters is None else clusters[questions],
+    )
+    found, within = concordance(cells), within_questions(cells)
     low, high = auc_interval(found)
-    values = measure.values[scored]
+    whole = np.isin(cells.right, (0.0, 1.0))
+    values, is_right = measure.values[scored][whole], cells.right[whole] == 1
     means = [float(values[kind].mean()) if kind.any() else None for kind in (is_right, ~is_right)]
     linear = pearson(values, is_right.astype(float))
     return MetricTrust(
         metric=measure.name,
-        verdict=trust_level(cells, low, high),
+        verdict=trust_level(within),
         mean_right=means[0],
         mean_wrong=means[1],
         gap=means[0] - means[1] if means[0] is not None and means[1] is not None else None,
         right=int(is_right.sum()),
         wrong=int((~is_right).sum()),
-        missing_right=int((missing & (right > 0.5)).sum()),
-        missing_wrong=int((missing & (right < 0.5)).sum()),
+        mixed=int((~whole).sum()),
+        missing_right=int((no_score & (right == 1)).sum()),
+        missing_wrong=int((no_score & (right == 0)).sum()),
+        within=within.share,
+        within_p=within.p if within.questions else None,
+        within_pairs=within.pairs,
+        within_questions=within.questions,
         auc=found.auc,
         low=low,
         high=high,
-        auc_within=ratio(concordant_within, pairs_within),
-        auc_between=ratio(found.concordant - concordant_within, found.pairs - pairs_within),
-        pairs_within=pairs_within,
-        pairs_between=found.pairs - pairs_within,
         questions=np.unique(questions).size,
         graded_by=origin,
         correlation=linear,
@@ -92,17 +109,12 @@ def why_undefined(values: Floats, is_right: NDArray[np.bool_]) -> str:
     return "constant" if is_right.any() else "no_right"
 
 
-def trust_level(cells: GradedScores, low: float | None, high: float | None) -> Trust:
-    """Return the conclusion that the interval of the AUC allows."""
-    rights, wrongs = int(cells.right.sum()), int((~cells.right).sum())
-    few = np.unique(cells.units).size < FEWEST_QUESTIONS
-    if low is None or high is None or few or min(rights, wrongs) < FEWEST_OF_A_KIND:
+def trust_level(within: Within) -> Trust:
+    """Return the conclusion that right and wrong answers to the same questions allow."""
+    if not within.questions:
+        return Trust.NOT_CHECKABLE
+    if within.floor > LEVEL:
         return Trust.TOO_FEW_GRADES
-    if low > 0.5:
+    if within.p <= LEVEL:
         return Trust.TRUSTED
-    return Trust.INVERTED if high < 0.5 else Trust.NO_EVIDENCE
-
-
-def ratio(part: float, whole: int) -> float | None:
-    """Return the share; None where the whole is 0."""
-    return part / whole if whole else None
+    return Trust.INVERTED if within.p_below <= LEVEL else Trust.NO_EVIDENCE

@@ -20,7 +20,7 @@ from harness.collect.plan import (
 )
 from harness.config.composition import Composition
 from harness.config.paths import shown_path, user_path
-from harness.config.schema import Collect, PrimaryTest
+from harness.config.schema import Collect, Study
 from harness.errors import HarnessError, RunError
 from harness.llm import Calls
 from harness.llm.thinking import split_thinking
@@ -100,7 +100,7 @@ def ask_and_write(
 ) -> None:
     """Ask the remaining questions and write the run, or leave a finished one as it is."""
     study, started = plan.settings.study, now()
-    declarations = earlier_declarations(plan.run, study) if kept else study.primary
+    declared = earlier_declarations(plan.run, study) if kept else study
     found = ask_system(plan, todo, advance)
     answers = found.answers
     rows = {**kept, **{(r.question_id, r.repeat): r for r in answers}}
@@ -127,7 +127,7 @@ def ask_and_write(
     if plan.settings.again and plan.run.finished:
         plan.run.set_aside()
     plan.run.replace(
-        run_record(plan, responses, found, declarations, started),
+        run_record(plan, responses, found, declared, started),
         responses,
         {"questions.jsonl": asked_questions(plan, responses), **found.captions},
         unchanged=kept.keys(),
@@ -138,7 +138,7 @@ def run_record(
     plan: Plan,
     responses: Sequence[Response],
     found: "Asked",
-    declarations: Sequence[PrimaryTest],
+    declared: Study,
     started: str,
 ) -> dict[str, Any]:
     """Return the content of `run.json`."""
@@ -146,7 +146,7 @@ def run_record(
     asked = {response.question_id for response in responses}
     return {
         **plan_facts(plan),
-        "study": asdict(replace(plan.settings.study, primary=list(declarations))),
+        "study": asdict(declared),
         "partial": len(asked) < len(plan.testset.questions),
         "generation": plan.generation,
         "made_with": found.made_with.record(),

@@ -17,7 +17,7 @@ from harness.config.composition import Composition
 from harness.config.conf import choices_of
 from harness.config.factors import Factors, factors_of, neutral_keys, plain
 from harness.config.paths import run_name, study_path, testset_path
-from harness.config.schema import Collect, PrimaryTest, Study
+from harness.config.schema import Collect, Expected, PrimaryTest, Study
 from harness.errors import ConfigError, RunError, pick
 from harness.llm.call_store import MODES
 from harness.metrics import METRICS
@@ -224,29 +224,39 @@ def plan_facts(plan: Plan) -> dict[str, Any]:
 
 
 def check_declarations(study: Study, factors: Factors) -> None:
-    """Raise where a declared test names an unknown metric; warn where this variant lacks a factor.
+    """Raise where a declaration names an unknown metric; warn where this variant lacks a factor.
 
     Another variant of the study may have the factor, but most often its name is misspelt, and
     after collecting it is too late to correct it.
     """
-    if not study.primary:
+    declared: list[tuple[str, PrimaryTest | Expected]] = [
+        *(("primary", one) for one in study.primary),
+        *(("expect", one) for one in study.expect),
+    ]
+    if not declared:
         return
-    from harness.analysis import GOLD_METRICS, RIGHT
+    from harness.analysis import GOLD_METRICS, OUTCOMES, RIGHT
 
     metrics = (RIGHT, *METRICS, *(facts.name for facts in GOLD_METRICS), *choices_of("check"))
     names = (*factors.choices, *factors.leaves, "version")
-    for test in study.primary:
-        pick(dict.fromkeys(metrics), test.metric, "metric")
-        if test.factor not in names:
-            near = difflib.get_close_matches(test.factor, names, n=1)
+    for expected in study.expect:
+        pick(dict.fromkeys(OUTCOMES), expected.outcome, "outcome")
+    for key, one in declared:
+        pick(dict.fromkeys(metrics), one.metric, "metric")
+        if one.factor not in names:
+            near = difflib.get_close_matches(one.factor, names, n=1)
             guess = f"; did you mean '{near[0]}'?" if near else ""
-            log.warning("study.primary: this variant has no factor '%s'%s", test.factor, guess)
+            log.warning("study.%s: this variant has no factor '%s'%s", key, one.factor, guess)
 
 
-def earlier_declarations(run: Run, study: Study) -> list[PrimaryTest]:
-    """Return the study's tests that were declared before a run's first answers were collected."""
-    recorded = run.facts()["study"].get("primary", [])
-    return [test for test in study.primary if asdict(test) in recorded]
+def earlier_declarations(run: Run, study: Study) -> Study:
+    """Return the study with what it declared before a run's first answers were collected."""
+    recorded = run.facts()["study"]
+    return replace(
+        study,
+        primary=[one for one in study.primary if asdict(one) in recorded.get("primary", [])],
+        expect=[one for one in study.expect if asdict(one) in recorded.get("expect", [])],
+    )
 
 
 def changed_parts(facts: Mapping[str, Any], setup: Mapping[str, Any]) -> Iterator[str]:

@@ -44,6 +44,16 @@ class PrimaryTest:
 
 
 @dataclass
+class Expected:
+    """What a study expects of a change before it collects."""
+
+    factor: str = setting(REQUIRED, "A factor, such as prompt or top_k.")
+    outcome: str = setting("better", "better, worse or same, of the change as the report reads it.")
+    metric: str = setting("right", "A metric's name, or `right`.")
+    to: Any = setting(None, "Only of changes to this value; default: of every change.")
+
+
+@dataclass
 class Study:
     """One question under investigation, shared by all stages."""
 
@@ -63,6 +73,9 @@ class Study:
     repeats: int = setting(1, "How often each question is asked.")
     primary: list[PrimaryTest] = setting(
         [], "Tests declared before collecting: [{factor: prompt, metric: faithfulness}]."
+    )
+    expect: list[Expected] = setting(
+        [], "What is expected, written down before collecting: [{factor: top_k, outcome: better}]."
     )
     recording: str | None = setting(
         None, "File for chat=recorded and embedder=recorded; default: beside the test set."
@@ -128,8 +141,10 @@ class Report(Stage):
     runs: list[str] = setting([], RUNS)
     baseline: str | None = setting(None, "Show only the contrasts with this run.")
     factor: str | None = setting(None, "Show only the contrasts of this factor.")
-    cluster: str = setting(
-        "question", "Unit of sampling: question, or document (from the evidence of the test set)."
+    cluster: str | None = setting(
+        None,
+        "Unit of sampling: question, or document (from the evidence of the test set); default: "
+        "document where at least 8 documents hold questions.",
     )
     suspects: bool = setting(False, "List only the verdicts that a person should check.")
     format: str = setting("page", "page, or latex to write tables for a paper as well.")

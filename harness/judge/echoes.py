@@ -68,19 +68,24 @@ ECHO = 0.6
 half of that share."""
 
 _PLACEHOLDER = re.compile(
-    r"[\W_]*(?:(?:(?:claim|statement|question|reason|text|fact|主張|質問|理由|[陳陈]述|[問问][題题])"
-    r"[\W_]*[0-9a-c]?|string)[\W_]*)?"
+    r"[\W_]*(?:(?:(?:(?:the|an?|your|first|second|short|brief|短い|[簡简]短的?|你的)[\W_]*|){2}"
+    r"(?:claim|statement|question|reason|text|fact|主[張张]|質問文?|理由|[陳陈]述|[問问][题題句])"
+    r"[\W_]*(?:[0-9a-c一二三]|one|two|(?:goes )?here)?|string)[\W_]*)?"
 )
 _NONE = re.compile(
-    r"\W*(?:|none|n\W?a|nil|null|nothing(?: to \w+)?|not applicable|empty"
-    r"|(?:(?:there (?:are|is|were)|(?:it|(?:the|this) (?:text|answer|response))"
+    r"\W*(?:|none(?: of the above| (?:found|identified|made|detected))?|n\W{0,3}a|nil|null"
+    r"|(?:there is )?nothing(?: to \w+)?|not applicable|empty(?: list)?"
+    r"|(?:(?:there (?:are|is|were|was)(?:n't| not)?|(?:it|(?:the|this) (?:text|answer|response))"
     r" (?:\w+s|does(?: not|n't) \w+)) )?"
-    r"(?:no|any) (?:\w+ ){0,2}(?:claims?|statements?|facts?|assertions?)"
-    r"(?: (?:(?:are|is|were|was|can be|to be) )?(?:made|found|present|identified|stated))?"
+    r"(?:no|any|zero) (?:\w+ ){0,2}(?:claims?|statements?|facts?|assertions?)(?: to \w+)?"
+    r"(?: (?:(?:are|is|were|was|can be|to be) )?"
+    r"(?:made|found|present|identified|stated|detected|extracted))?"
     r"(?: here| (?:in|by) (?:the|this) (?:text|answer|response))?"
-    r"|(?:(?:主張|該当|特に|事実)(?:の|する)?(?:主張|事実)?[はが]?)?(?:含まれてい?)?"
-    r"(?:なし|無し|ない|(?:あり|い)?ません)"
-    r"|(?:(?:文[中字]|原文|此文)\w{0,2})?(?:[無无没沒不]有?|不包?含)(?:任何)?(?:可\w{2,3}的)?"
+    r"|(?:(?:この)?(?:回答|文章|本文)には?)?(?:抽出できる|検証可能な|検証できる)?"
+    r"(?:(?:主張|該当|特に|事実)(?:の|する)?(?:主張|事実)?[はが]?)?"
+    r"(?:含まれてい?|見当たり|見つかり)?(?:なし|無し|ない|(?:あり|い)?ません(?:でした)?)"
+    r"|(?:(?:文[中字]|原文|[該该此本這这](?:文|回[答覆应應]|答案))\w{0,2})?"
+    r"(?:[無无没沒不]有?|[不未]?(?:包?含|提出))(?:任何)?(?:可\w{2,3}的|相[關关]|事[實实](?!\W*\Z))?"
     r"(?:[陳陈]述|主[張张]|事[實实]|[內内]容)?|不[適适]用|空)\W*"
 )
 """A claim that there is no claim, folded."""
@@ -88,8 +93,9 @@ _NONE = re.compile(
 _YES_OR_NO = re.compile(
     r"\W*(?:(?:that(?:'s| is) )?(?:yes|yeah|no|never|correct|indeed|right|true|false)"
     r"|(?:it|they|he|she|there) (?:is|are|was|were|does|did|has|had)(?: ?n[o']t)?"
-    r"|はい|いいえ|ええ|そうです|是的?|不是?|對的?|对的?|[沒没]錯|没错|[沒没]有|否|正[確确])"
-    r"\s*(?:[,.!;:、]|\Z)"
+    r"|certainly|absolutely|of course|definitely"
+    r"|はい|いいえ|ええ|そうです|その通りです|あります|有|是的?|不是?|對的?|对的?|[沒没]錯|没错|[沒没]有|否|正[確确])"
+    r"\s*(?:[,.!;:、。]|\Z)"
 )
 
 _PARTICLES = re.compile(f"[{HIRAGANA}於在的是了為为由]")

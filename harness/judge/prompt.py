@@ -21,9 +21,9 @@ FOLDER = Path(__file__).parent / "prompts"
 _JSON = json.JSONDecoder()
 _MARK = re.compile(
     r"<(?=[|｜/a-zA-Z_])|◁(?=/?think▷)"
-    r"|#(?=## (?:Instruction|Response|Input|User|Assistant|System):)"
+    r"|#(?=## (?i:Instruction|Response|Input|User|Assistant|System|Human):)|\](?=~!?b[\[\]])"
     r"|\[(?=(?:/?(?:INST|SYSTEM_PROMPT|(?:AVAILABLE_)?TOOLS|TOOL_(?:CALLS|RESULTS|CONTENT)|ARGS|CALL_ID"
-    r"|THINK|MODEL_SETTINGS)|[BE]OS|gMASK|UNUSED_TOKEN_\d+|\|(?:user|assistant|system|endofturn)\|)\])"
+    r"|THINK|MODEL_SETTINGS)|[BE]OS|gMASK|UNUSED_TOKEN_\d+|\|\w{1,12}\|)\]|e~\[)"
 )
 """Where the marks of a chat template begin: `<|im_end|>`, `</s>`, `<think>`, `<start_of_turn>`,
 `<｜User｜>` of DeepSeek, `[INST]` of Mistral and Llama 2, `[|user|]` of EXAONE, and the headings

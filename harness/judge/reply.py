@@ -276,7 +276,11 @@ _GOES_ON = re.compile(r"\s*+[,，]\s*+[{\[\"'“]")
 _EXAMPLE = re.compile(
     r"(?<!\bthe )\bexample\b|\b(?:for instance|hypothetical(?:ly)?)\b|\be\.g\."
     r"|\b(?:would|could|might) look like\b|\bsample (?:reply|answer|response|output)\b"
-    r"|例如|例えば|たとえば|比如|譬如|仮に|假如|假設|假设|[範范示]例|例子|^例[：:]",
+    r"|\b(?:illustrati(?:ve|on)|placeholder|template|typical|suppose|imagine|something like)\b"
+    r"|\b(?:reply|answer|response|output) (?:(?:might|could) be|should have)\b"
+    r"|例如|例えば|たとえば|比如|譬如|仮に|假如|假設|假设|[範范示]例|例子|^例[：:]"
+    r"|例を|見本|サンプル|もし|形式は|[舉举]例|示[範范]|[樣样範范]本|像[這这][樣样]|格式(?:如下|是|[為为])"
+    r"|(?:回[覆答复]|答案)(?:可能|可以)",
     re.IGNORECASE | re.MULTILINE,
 )
 _INTRODUCED = re.compile(
@@ -290,19 +294,24 @@ _NEAR = 400
 
 _FENCE = re.compile(r"(?:\s|`{3,}\w*|[:：\"'`])*\Z")
 _CALLED_EXAMPLE = re.compile(
-    r"[\s`\"')]*\(?(?:(?:this|that|which|it) )?(?:is|was|would be) (?:[\w-]+ ){0,4}example\b"
-    r"|[\s`」』]*(?:これは|という|は|這是|这是|只是|僅為|仅为|是)[^。\n]{0,12}例(?!外)",
+    r"[\s`\"')]*\(?(?:(?:this|that|which|it|the above) )?(?:is|was|would be) (?:[\w-]+ ){0,4}"
+    r"(?:example|illustration|placeholder|sample|template)\b"
+    r"|[\s`」』]*(?:これは|上記は|以上は|という|は|這是|这是|以上|只是|僅為|仅为|是)[^。\n]{0,12}"
+    r"(?:例(?!外)|見本|サンプル|示[範范]|[樣样範范]本)",
     re.IGNORECASE,
 )
 _CORRECTION = re.compile(
-    r"\b(?:correction|correct(?:ed|ing| myself)|errat(?:um|a)|on (?:second thoughts?|reflection)"
-    r"|scratch that|my (?:mistake|bad|error)|(?:edit|update|revised|amended)(?: \w+)?(?= ?:)"
+    r"\b(?:correction|correct(?:ed|ing| myself)|errat(?:um|a)"
+    r"|(?:up)?on (?:second thoughts?|reflection|(?:(?:closer|further) )?(?:review|inspection))"
+    r"|(?:scratch|strike) that|redo (?:this|that|my)|revise my"
+    r"|(?:verdict|label) is (?:incorrect|wrong)|my (?:mistake|bad|error)"
+    r"|(?:edit|update|revised|amended)(?: \w+)?(?= ?:)"
     r"|i (?:was wrong|made (?:a mistake|an error)|retract|take (?:that|it) back)"
     r"|(?:ignore|disregard) (?:the|that|my|this)|should (?:have been|read)"
     r"|(?:claim|id|item|passage|verdict|label|answer) ?\d* should be)\b"
     r"|(?:^|[.!?\n}])\s*(?:(?:no,? wait|wait|actually|sorry(?! for)|oops|hmm+)\b|no[,.!])"
     r"|更正|訂正|订正|修正|改正|[說说写寫][錯错]|我[錯错]了|[應应][為为改]"
-    r"|抱歉|不[對对][，,]|[對对]不起|間違[えい]|取り消|撤回|正しくは|申し訳|すみません",
+    r"|抱歉|不[對对](?:[，,。]|\Z)|[對对]不起|等等|收回|重新(?:[檢检]查|考[慮虑]|判[斷断])|失礼|見直し|いや、|間違[えい]|取り消|撤回|正しくは|申し訳|すみません",
     re.IGNORECASE,
 )
 SHORTEST = 5

@@ -6,16 +6,19 @@ the model was trained on. A thought is never the answer, whatever it contains.
 
 import re
 
-_NAME = r"(?:think(?:ing)?|thoughts?|reasoning|reflection|analysis|scratchpad|inner_monologue)"
-_TAG = rf"{_NAME}\s?[|｜]?[>▷＞]"
-_OPENS = rf"[<◁＜](?:\w{{1,12}}[:_]|ant|[|｜])?{_TAG}"
-_CLOSES = rf"[<◁＜][|｜]?[/／](?:\w{{1,12}}[:_]|ant)?{_TAG}"
+_NAME = (
+    r"(?:think(?:ing)?(?:_process)?|(?:chain_of_)?thoughts?|reasoning|rationale|cot|reflection"
+    r"|analysis|scratchpad|(?:inner_)?monologue)"
+)
+_TAG = rf"{_NAME}(?:\s+[\w-]+\s?=[^<>]{{1,80}})?\s?[|｜]?(?:[>▷＞]|&gt;)"
+_OPENS = rf"(?:[<◁＜]|&lt;)(?:\w{{1,12}}[:_]|ant|[|｜])?{_TAG}"
+_CLOSES = rf"(?:[<◁＜]|&lt;)[|｜]?\s?\\?[/／]\s?(?:\w{{1,12}}[:_]|ant)?{_TAG}"
 _CHANNEL = r"(?:<\|start\|>assistant)?<\|channel\|>"
 _FINAL = rf"{_CHANNEL}final\b[^\n]{{0,40}}?<\|message\|>"
 
 _PAIRS = (
     (_OPENS, _CLOSES),  # <think>, <thinking>, <seed:think>, ◁think▷
-    (r"\[THINK\]", r"\[/THINK\]"),
+    (r"\[(?:THINK|(?-i:THINKING|REASONING))\]", r"\[/(?:THINK(?:ING)?|REASONING)\]"),
     (  # <|START_THINKING|>, <|begin_of_thought|>, <|think_start|>
         rf"<[|｜](?:(?:begin|start)[_▁](?:of[_▁])?{_NAME}|{_NAME}[_▁](?:begin|start))[|｜]>",
         rf"<[|｜](?:end[_▁](?:of[_▁])?{_NAME}|{_NAME}[_▁]end)[|｜]>",
@@ -53,8 +56,8 @@ _FRAME = re.compile(
 
 
 _HINTS = (
-    *("think", "thought", "reasoning", "reflection", "analysis", "scratchpad", "inner_"),
-    *("channel", "<unused9"),
+    *("think", "thought", "reasoning", "reflection", "analysis", "scratchpad", "monologue"),
+    *("rationale", "cot", "inner_", "channel", "<unused9"),
 )
 """Every mark contains one of these; most texts contain none, and this test is far faster."""
 

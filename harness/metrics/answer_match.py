@@ -4,7 +4,7 @@ Evened out before comparing: compatibility forms and width (NFKC), case, spaces 
 punctuation, numbers by value (`harness.text.NUMBER`: 18.0 is 18; 2,5 is 2.5), Chinese numerals
 that count (`to_digits`), and a few characters that are written in two ways (`TWO_WAYS`). Citation
 marks, [3] or [1, 2], are no part of an answer. Not evened out: Traditional and Simplified as a
-whole, 民國 and Western years, 萬 and million, minus and -, percent and %.
+whole, 民國 and Western years, 萬 and million, percent and %.
 
 Words are whole words, but the last may carry an English ending (`ENDINGS`). A number is never
 part of another, nor of a name or date: 3 is not in 13, 3.5, -3, H3, B-3 or 1931-05-03.
@@ -36,6 +36,8 @@ Left out on purpose: 分 (十分 is "very"), 周 (四周 is "around"), 點 (一�
 
 _RUN = re.compile(f"[{''.join(DIGITS)}{''.join(UNITS)}]+")
 _DIGIT = "[一二三四五六七八九兩两]"
+# 三點五 is 3.5, but 三點五十分 and 三點五分 are times.
+_DECIMAL = re.compile(rf"({_RUN.pattern})[點点]([〇零一二三四五六七八九]+)(?![十百分刻])")
 _NUMERAL = re.compile(
     rf"(?:(?P<千>{_DIGIT}?)千)?(?:零?(?P<百>{_DIGIT}?)百)?(?:零?(?P<十>{_DIGIT}?)十)?"
     rf"(?P<ones>(?:零|(?<=十)){_DIGIT})?"
@@ -66,6 +68,11 @@ def to_digits(text: str, every: bool = False) -> str:
         value = _value(numeral)
         return numeral if value is None else value
 
+    def read_decimal(number: re.Match[str]) -> str:
+        whole = _value(number[1])
+        return f"{whole}.{''.join(str(DIGITS[c]) for c in number[2])}" if whole else number[0]
+
+    text = _DECIMAL.sub(read_decimal, text)
     return _RUN.sub(read, text)
 
 
@@ -102,8 +109,8 @@ def _digit_by_digit(numeral: str) -> str | None:
 
 
 TWO_WAYS = str.maketrans(
-    "內臺戶戸溫產說爲衞羣裏綫峯啓眞稅銳脫閱悅值黃靑錄淸緖步歲卽旣强册−‐",
-    "内台户户温産説為衛群裡線峰啟真税鋭脱閲悦値黄青録清緒歩歳即既強冊--",
+    "內臺戶戸溫產說爲衞羣裏綫峯啓眞稅銳脫閱悅值黃靑錄淸緖步歲卽旣强册−‐‒",
+    "内台户户温産説為衛群裡線峰啟真税鋭脱閲悦値黄青録清緒歩歳即既強冊---",
 )
 """Characters on the left are compared as those on the right: printed forms of one character."""
 
@@ -116,8 +123,11 @@ _TOKEN = rf"(?s)(?P<number>{NUMBER})|[{CHARACTER_TOKENS}]|(?P<word>{_WORD})|[%�
 _SUPERSCRIPT = re.compile("[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 # A letter, or a few capitals, and a hyphen begin a name, not a negative number: B-27, ISO-9001.
 _NAME_BEFORE = re.compile(
-    rf"(?<![^\W_{CHARACTER_TOKENS}])(?<![0-9]-)([A-Za-zＡ-Ｚａ-ｚ]|[A-ZＡ-Ｚ]{{2,4}})[-_‐‑–－](?=\d)"
+    rf"(?<![^\W_{CHARACTER_TOKENS}])(?<![0-9]-)([A-Za-zＡ-Ｚａ-ｚ]|[A-ZＡ-Ｚ]{{2,4}})[-_‐‑‒–−－](?=\d)"
 )
+_HALVES = re.compile(r"(?<=\d)[¼½¾⅕⅖⅗⅘⅛⅜⅝⅞]")
+_APOSTROPHES = str.maketrans("ʼ`´", "'''")
+_MINUS_WORD = re.compile(r"(?:\bminus |マイナス|(?<![勝0-9])[負负]|零下|[氷冰]点下)(?=[0-9])")
 _DATE = re.compile(r"(?<![0-9])[0-9]{4}-(?=([0-9]{2})-([0-9]{2})(?![0-9]))")
 
 
@@ -170,7 +180,7 @@ def char_f1(text: str, reference: str) -> float:
 
 def tokens(text: str, every_numeral: bool = False) -> Tokens:
     """Return the text's tokens; with `every_numeral`, lone Chinese numerals are numbers too."""
-    plain = to_digits(_plain(text), every_numeral)
+    plain = _MINUS_WORD.sub("-", to_digits(_plain(text), every_numeral))
     if not any(character.isalnum() for character in plain):
         return Tokens((), frozenset())
     words: list[str] = []
@@ -211,7 +221,8 @@ def _begins(wanted: tuple[str, ...], found: tuple[str, ...]) -> bool:
 def _plain(text: str) -> str:
     """Return the text in one width and case, without what cannot be seen."""
     # A full-width comma parts thousands only between full-width digits: 第３，100 人.
-    parted = re.sub("，(?![０-９]{3})", "， ", text)
+    parted = re.sub("，(?![０-９]{3})", "， ", text.translate(_APOSTROPHES))
+    parted = _HALVES.sub(lambda part: f"{unicodedata.numeric(part[0]):g}"[1:], parted)
     # 10² must not become 102.
     raised = _SUPERSCRIPT.sub(lambda power: f"^{fold(power[0])} ", parted)
     plain = fold("".join(map(_character, _NAME_BEFORE.sub(r"\1", raised))))

@@ -147,7 +147,8 @@ ENGLISH = Grammar(
         "there is not way say/find",
         "x? there is not x? x? fact/hold/mention/question/source",
         "x? there is/was not .. fact/hold/mention/proof/question * in .. source",
-        "not x? fact/question $",
+        "not x? fact/question known/find? $",
+        "not x? x? fact .. is said of *",
         "not x? fact of *",
         "not x? x? fact/question .. is/was/can known/said/find of? $",
         "not x? x? fact/question .. is/was/can known/said/find .. source",
@@ -176,6 +177,8 @@ ENGLISH = Grammar(
     answers=(
         r"(?:the )?answer (?:is|would be|should be)\b(?! not| unclear| unknown)|as far as i know"
         r"|(?:my|the) (?:best )?guess|i (?:think|believe|guess|assume|estimate)\b"
+        r"|.*\b(?:not|never) (?:\w+ )?(?:available|known|recorded|kept|collected|published)"
+        r" (?:until|till|before|since|prior to) (?:\w+ )?\d"
         r"|based on (?:my|general)\b|it is (?:likely|probably)"
         r"|(?:so )?(?:generally|typically|usually|in (?:general|fact)|actually|probably)\b"
     ),
@@ -215,13 +218,13 @@ CHINESE = Grammar(
         "不(?:太|大|是很)?(?:知道|清楚|曉得|確定|了解)": "not know",
         "[找查尋]不到|查無|沒有?[找查]到|未能?找到|無法找到": "not find",
         "看不出來?": "not see",
-        "[隻只]字[未不]提": "not mention",
+        "[隻只]字[未不]提|未提$": "not mention",
         "幫不上": "not help",
         "不足|不夠": "not enough",
         "[未不]出現在?|沒有?出現在?": "not occur",
         "不在": "not in",
         "無關": "irrelevant",
-        "不[明詳]": "unknown",
+        "不[明詳]|n/a": "unknown",
         "超出": "beyond",
         "沒有?|並未|尚未|從未|[皆均都]?未曾?|有?並?無|缺乏|缺少|不": "not",
         CHINESE_SOURCE: "source",
@@ -231,7 +234,7 @@ CHINESE = Grammar(
         "|[答回]覆|解答|告[知訴]": "say",
         "得知|確[定認]|判[斷定]|找到|推斷|獲[取得]|預測|查詢|知道|理解|實時更新": "find",
         "範圍": "scope",
-        "所以|因此|故": "",
+        "所以|因此|故|恕": "",
         "目前|現有|暫時?|直接|明確|具體|準確|確切|確實|詳細|清楚|特別|任何|相關|足夠|充足|充分|關於"
         "|有關|對應|這方面|所需|這部分|並|也|都|皆|均|所|太|很|曾|尚|還|仍|真的|據此|恐怕|[為向][您你]|予以|的"
         "|中|裡|內|面|上述|上面|以上|各|給定|附|已知|[提所]供的(?=[文資段上材內])|該|此處?|這裡|其"
@@ -302,7 +305,7 @@ JAPANESE = Grammar(
         "不足|欠け": "short",
         "(?:ありま|ございま|いま|おりま)せん|い?ない|なく|無い|なし(?!に)": "not",
         "(?:示され|書かれ|述べられ|触れ(?:られ)?|明?記(?:載)?され|載っ|言及され|答え)て": "shown",
-        "(?:含まれ|掲載され|扱われ|持ち合わせ|記録され)て": "held",
+        "(?:含まれ|掲載され|扱われ|持ち合わせ|記録され|明らかにされ|提供され)て": "held",
         "資料|文書|文章|文脈|コンテキスト|本文|原文|文献|記事|ドキュメント|報告書|抜粋|段落|文中"
         "|テキスト|(?:提示された|この)表": "source",
         "記載|言及|記述|説明(?!書)|情報|該当|掲載|内容|手がかり|数値|詳細": "fact",
@@ -324,6 +327,7 @@ JAPANESE = Grammar(
         "* unknown $",
         "* reply .. cannot",
         "* wh x? judge .. cannot",
+        "judge .. cannot x? x? $",
         "* beyond",
     ),
     answers=(

@@ -58,6 +58,8 @@ class Column:
     """A list or text that may be broken over lines."""
     detail: bool = False
     """Where space is short, shown only to those who ask for every column."""
+    bar: bool = False
+    """A terminal draws what its cells have `drawn` as a bar, in place of their text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,7 @@ def csv_tables(analysis: Analysis, language: str = "en") -> dict[str, str]:
         "right_wrong": (RIGHT_WRONG, right_wrong(analysis)),
         "means": (MEANS, means(analysis)),
         "trust": (TRUST, (cells(TRUST, found) for found in analysis.trust)),
+        "effects": (EFFECTS, effects(analysis)),
         "contrasts": (CONTRASTS, contrasts(analysis)),
         "corrected": (CORRECTED, corrected(analysis)),
         "confounded": (CONFOUNDED, confounded(analysis)),
@@ -141,6 +142,20 @@ def means(analysis: Analysis) -> Iterator[Cells]:
 
 TRUST = names(MetricTrust)
 SUSPECTS = names(Suspect)
+
+EFFECTS = (
+    *("factor", "left_value", "right_value", "contrasts", "acts_on", "metric", "status"),
+    *(*names(Difference, "metric", "mcnemar"), "wins", "losses"),
+)
+
+
+def effects(analysis: Analysis) -> Iterator[Cells]:
+    """Yield one row per change of a factor and metric; the status says why a difference is NA."""
+    for effect in analysis.effects:
+        for row in effect.differences:
+            status = row.verdict if row.mean is None else "ok"
+            yield cells(EFFECTS, effect, row, **side_values(effect.change), status=status)
+
 
 CONTRASTS = (
     *("factor", "left_value", "right_value", "left", "right", "attribution"),

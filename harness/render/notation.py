@@ -131,6 +131,21 @@ def interval(low: Number, high: Number, write: Callable[[Number], str] = signed)
     return NA if low is None or high is None else f"[{write(low)}, {write(high)}]"
 
 
+def bar(low: float, middle: float, high: float, most: float, width: int = 12) -> str:
+    """Draw an interval around zero in characters, on a scale from -most to +most.
+
+    >>> bar(-0.2, 0.3, 0.8, 1), bar(0.5, 0.5, 0.5, 1)
+    ('.....(|-o--).', '......|..o...')
+    """
+    low, middle, high, zero = (
+        round((min(max(at / most, -1.0), 1.0) + 1) / 2 * width) for at in (low, middle, high, 0.0)
+    )
+    drawn = ["-" if low <= at <= high else "." for at in range(width + 1)]
+    for at, sign in ((low, "("), (high, ")"), (zero, "|"), (middle, "o")):
+        drawn[at] = sign
+    return "".join(drawn)
+
+
 def plain(text: str) -> str:
     """Return the text with each active character as the sign for an unreadable one.
 

@@ -4,6 +4,7 @@ Lines are broken here for any script, as rich alone breaks Chinese and Japanese 
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from unicodedata import east_asian_width
 
 from rich.box import Box
@@ -25,7 +26,7 @@ from harness.render.blocks import (
     Table,
     Tone,
 )
-from harness.render.notation import one_line
+from harness.render.notation import bar, one_line
 from harness.render.sections import report_sections
 from harness.render.sections.opening import StudyFacts
 from harness.render.vocabulary import words
@@ -100,7 +101,7 @@ def block(one: Block, width: int) -> Iterator[RenderableType]:
             # never broken, so that it can be copied
             yield Text("  " + one_line(one.text), no_wrap=True, overflow="ignore")
         case Table():
-            for fitting in fit(one, width):
+            for fitting in fit(with_bars(one), width):
                 yield grid(fitting, width)
 
 
@@ -149,6 +150,32 @@ def heading(title: str, body: int) -> list[str]:
     title = one_line(title)
     longest = max(cell_len(piece.rstrip()) for piece in pieces(title))
     return wrap_columns(title, min(max(body, longest, min(cell_len(title), SHORT)), LONGEST))
+
+
+def with_bars(table: Table) -> Table:
+    """Return the table with bars in place of the intervals in its columns of bars."""
+    columns = [at for at, column in enumerate(table.columns) if column.bar]
+    ends = [abs(end) for row in table.rows for at in columns for end in ends_of(row[at])]
+    most = max(ends, default=0.0)
+    rows = [list(row) for row in table.rows]
+    for row in rows:
+        for at in columns:
+            if most and (found := ends_of(row[at])):
+                low, middle, high = found
+                row[at] = replace(row[at], text=bar(low, middle, high, most))
+    return replace(table, rows=tuple(map(tuple, rows)))
+
+
+def ends_of(cell: Cell) -> tuple[float, float, float] | tuple[()]:
+    """Return a drawn interval's lower end, mean and upper end; nothing where there is none."""
+    row = cell.drawn
+    if row is None or row.mean is None:
+        return ()
+    return (
+        row.mean if row.low is None else row.low,
+        row.mean,
+        row.mean if row.high is None else row.high,
+    )
 
 
 def named(text: str) -> str:

@@ -3,13 +3,13 @@
 import json
 import logging
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness.config.composition import Composition
 from harness.config.paths import NOT_PART_OF_A_NAME, study_path, testset_folder
-from harness.config.schema import Report, Stage, Study
+from harness.config.schema import Expected, PrimaryTest, Report, Stage
 from harness.errors import ConfigError, RunError, in_language, pick
 from harness.judge import DECLINES, custom_layers
 from harness.metrics import METRICS, is_refusal
@@ -22,11 +22,24 @@ from harness.systems import Provenance
 from harness.text import natural, sha256
 
 if TYPE_CHECKING:
-    from harness.analysis import Analysis, MetricFacts, Options, Primary, RunFacts, StudyTable
+    from harness.analysis import (
+        Analysis,
+        Expectation,
+        MetricFacts,
+        Options,
+        Primary,
+        RunFacts,
+        StudyTable,
+    )
 
 log = logging.getLogger(__name__)
 
+Declared = TypeVar("Declared", "Primary", "Expectation")
+
 CLUSTERS = ("question", "document")
+
+FEWEST_DOCUMENTS = 8
+"""Documents with questions from which the document is the unit of sampling by default."""
 """The units that are resampled."""
 
 NOT_REPEATED = NOT_PART_OF_A_NAME - {"version"}
@@ -95,7 +108,7 @@ def load_study(settings: Report, how: Composition) -> LoadedStudy:
 
 def read_options(settings: Report, runs: Sequence[Run], table: "StudyTable") -> "Options":
     """Return the options of the analysis, each name checked."""
-    from harness.analysis import Options
+    from harness.analysis import Expectation, Options, Primary
     from harness.analysis.changes import Design
 
     if settings.baseline is not None:
@@ -107,20 +120,28 @@ def read_options(settings: Report, runs: Sequence[Run], table: "StudyTable") -> 
     return Options(
         baseline=settings.baseline,
         factor=settings.factor,
-        primary=confirmatory_tests(runs, table.runs, settings.study),
+        primary=declared(
+            "primary", lambda one: Primary(**one), runs, table.runs, settings.study.primary
+        ),
+        expect=declared(
+            "expect", lambda one: Expectation(**one), runs, table.runs, settings.study.expect
+        ),
         clusters=clusters(settings.cluster, table),
     )
 
 
-def clusters(unit: str, table: "StudyTable") -> dict[str, str]:
-    """Return question id -> the document it is resampled with; empty if questions are the unit.
+def clusters(unit: str | None, table: "StudyTable") -> dict[str, str]:
+    """Return question id -> the document it is sampled with; empty if questions are the unit.
 
     It is the document of the question's first evidence; a question without evidence has no entry.
     """
-    pick(dict.fromkeys(CLUSTERS), unit, "cluster")
-    if unit == "question":
-        return {}
+    if unit is not None:
+        pick(dict.fromkeys(CLUSTERS), unit, "cluster")
     documents = {q.id: q.evidence[0].document for q in table.questions if q.evidence}
+    if unit is None and len(set(documents.values())) >= FEWEST_DOCUMENTS:
+        return documents
+    if unit != "document":
+        return {}
     if not documents:
         raise ConfigError(
             "cluster=document: no question says which document its answer is in; "
@@ -131,38 +152,47 @@ def clusters(unit: str, table: "StudyTable") -> dict[str, str]:
     return documents
 
 
-def confirmatory_tests(
-    runs: Sequence[Run], facts: Sequence["RunFacts"], study: Study
-) -> tuple["Primary", ...]:
-    """Return the tests that were declared before all runs they compare were collected.
+def declared(
+    key: str,
+    read: Callable[[Mapping[str, Any]], Declared],
+    runs: Sequence[Run],
+    facts: Sequence["RunFacts"],
+    now: Sequence[PrimaryTest | Expected],
+) -> tuple[Declared, ...]:
+    """Return the tests or expectations that were declared before the runs they compare.
 
-    Other tests are exploratory. A test that a run has on record counts even if the study no
-    longer names it: a declaration cannot be withdrawn once the result is known.
+    Other tests are exploratory. What a run has on record counts even if the study no longer names
+    it: a declaration cannot be withdrawn once the result is known.
+
+    Args:
+        key: Of a run's record of its study: `primary` or `expect`.
+        read: Makes one of what the record holds.
+        runs: All of the report.
+        facts: Of these runs.
+        now: What the study names now.
     """
-    from harness.analysis import Primary
     from harness.analysis.changes import Design
 
     records = {run.name: run.facts() for run in runs}
-    declared = {
-        name: [Primary(**test) for test in record["study"].get("primary", [])]
-        for name, record in records.items()
+    earlier = {
+        name: list(map(read, record["study"].get(key, []))) for name, record in records.items()
     }
-    tests = [Primary(test.factor, test.metric) for test in study.primary]
-    tests += [test for recorded in declared.values() for test in recorded]
+    every = [read(asdict(one)) for one in now]
+    every += [one for recorded in earlier.values() for one in recorded]
     compared: dict[str, set[str]] = defaultdict(set)
-    for pair, change in Design(facts).contrasts if tests else ():
+    for pair, change in Design(facts).contrasts if every else ():
         compared[change.factor] |= {facts[at].name for at in pair}
-    confirmatory = []
-    for test in dict.fromkeys(tests):
-        late = [n for n in records if n in compared[test.factor] and test not in declared[n]]
+    found = []
+    for one in dict.fromkeys(every):
+        late = [n for n in records if n in compared[one.factor] and one not in earlier[n]]
         if late:
             log.warning(
-                "%s of %s is exploratory: it was declared after %s was collected (%s)",
-                test.metric, test.factor, late[0], records[late[0]]["started"],
+                "study.%s: %s of %s does not count: it was declared after %s was collected (%s)",
+                key, one.metric, one.factor, late[0], records[late[0]]["started"],
             )  # fmt: skip
         else:
-            confirmatory.append(test)
-    return tuple(confirmatory)
+            found.append(one)
+    return tuple(found)
 
 
 def comparable(runs: Sequence[Run]) -> list[Run]:
@@ -335,6 +365,7 @@ def run_facts(
         refusals_judged=len(declines),
         partial=facts["partial"],
         part=None if of is None else (len({row.question_id for row in run.responses()}), of),
+        answers=(facts.get("counts") or {}).get("questions", 0),
         notes=made_with.notes,
         overrides=tuple(word for word in facts["overrides"] if is_repeated(word)),
         scored_by={

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from harness.analysis import Options
 from harness.analysis.judges import agreements
 from harness.analysis.results import CheckAgreement
 from harness.records import Verdict
@@ -166,3 +167,20 @@ def test_every_pair_of_judges() -> None:
     found = [(row.first, row.second, row.n, row.agreed) for row in agreements(said)]
 
     assert found == [("A", "B", 4, 3), ("A", "C", 2, 2), ("B", "C", 2, 1)]
+
+
+def test_kappa_leaves_out_one_document_at_a_time() -> None:
+    """Three questions of one document are one unit, with the fourth two: a wider interval."""
+    first = [row for n in range(1, 5) for row in useful("A", f"q{n}", 1, 1, 0, 0)]
+    second = [row for n in range(1, 5) for row in useful("B", f"q{n}", 1, n > 2, 0, 0)]
+    verdicts = {"A": {"run": first}, "B": {"run": second}}
+
+    [alone] = agreements(verdicts)
+    [together] = agreements(verdicts, Options(clusters=dict.fromkeys(("q1", "q2", "q3"), "d")))
+
+    assert alone.kappa == together.kappa == pytest.approx(0.75)
+    # without the document 1, without q4 2/3: t(1) x half their distance
+    assert together.low == pytest.approx(-1.0)
+    assert alone.low is not None
+    assert alone.low > 0.2
+    assert (alone.questions, together.questions) == (4, 4)

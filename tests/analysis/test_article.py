@@ -2,13 +2,11 @@
 
 import json
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 
 from harness.analysis import KINDS, Analysis, Finding, Options, analyse, as_json
-from harness.analysis.findings.study_findings import credited
-from harness.analysis.results import Attribution, Conclusion
+from harness.analysis.results import ActsOn, Attribution, Conclusion, TestFamily
 from harness.analysis.study_table import StudyTable
 
 MEANS = {
@@ -97,17 +95,20 @@ def test_strict_prompt_loses_by_generation_alone(analysis: Analysis) -> None:
     assert not of_kind(analysis, "retrieval_scores_differ")
 
 
-def test_credit_goes_to_the_right_factor(analysis: Analysis) -> None:
-    """top_k won q1 and captions did not; captions won q2 and top_k did not."""
-    [top_k] = of_kind(analysis, "credit", factor="top_k")
+def test_no_factor_is_credited(analysis: Analysis) -> None:
+    """top_k turned q1 and q5 right, and captions q2, in every contrast, as chance would do: six
+    questions turned under all changes together, and by chance 7.3."""
+    assert not of_kind(analysis, "credit")
+    [top_k] = of_kind(analysis, "turned_in_every_contrast", factor="top_k")
     assert top_k.questions == ("q1", "q5")
     assert top_k.names == {"left_value": "4", "right_value": "9", "direction": "won"}
-    assert top_k.numbers == {"contrasts": 2}
-    captions = of_kind(analysis, "credit", factor="index.contents")
-    assert {(f.names["right_value"], f.questions) for f in captions} == {
-        ("caption", ("q2",)),
-        ("ctx", ("q2",)),
-    }
+    assert top_k.numbers == pytest.approx(
+        {"contrasts": 2, "expected": 4 / 15, "p": 0.022, "p_adjusted": 0.088}
+    )
+    [captions] = of_kind(analysis, "turned_in_every_contrast", factor="index.contents")
+    assert (captions.names["right_value"], captions.questions) == ("ctx", ("q2",))
+    assert sum(len(credit.questions) for credit in analysis.credits) == 6
+    assert sum(credit.expected for credit in analysis.credits) == pytest.approx(7.3, abs=0.05)
 
 
 def test_nothing_is_beyond_chance(analysis: Analysis) -> None:
@@ -117,10 +118,25 @@ def test_nothing_is_beyond_chance(analysis: Analysis) -> None:
         for contrast in analysis.contrasts
     )
     [impossible] = of_kind(analysis, "nothing_can_be_significant")
-    assert impossible.numbers["smallest_p"] == 2 / 2**8
-    assert impossible.numbers["tests"] == 35
+    # three answers changed at most: 2 / 2**3
+    assert impossible.numbers == {"primary": 5, "smallest_p": 0.25, "alpha": 0.05}
     [chance] = of_kind(analysis, "nothing_beyond_chance")
-    assert chance.numbers["contrasts"] == 7
+    assert chance.numbers == {"primary": 5, "smallest_adjusted": 0.875}
+
+
+def test_a_change_is_the_mean_of_its_contrasts(analysis: Analysis) -> None:
+    """top_k 4 -> 9 turned q1 and q5 right in both pairs, and q7 wrong in one of two."""
+    top_k, *index, prompt = analysis.effects
+
+    assert top_k.contrasts == (("text_k4", "text_k9"), ("ctx_k4", "ctx_k9"))
+    right = top_k.difference("right")
+    assert right is not None
+    assert (right.mean, right.won, right.lost) == (1.5 / 8, ("q1", "q5"), ("q7",))
+    assert (right.p, right.family) == (0.5, TestFamily.PRIMARY)
+    changes = [(one.change.left, one.change.right) for one in index]
+    assert changes == [("text", "caption"), ("text", "ctx"), ("caption", "ctx")]
+    assert [one.acts_on for one in analysis.effects] == [ActsOn.RETRIEVAL] * 4 + [ActsOn.GENERATION]
+    assert prompt.claims == ()
 
 
 def test_captions_depend_on_top_k(analysis: Analysis) -> None:
@@ -198,7 +214,7 @@ def test_findings_are_plain_json(analysis: Analysis) -> None:
     rows = as_json(analysis.findings)
     assert json.loads(json.dumps(rows, allow_nan=False)) == rows
     order = [finding.severity for finding in analysis.findings]
-    assert order == sorted(order, key=["error", "warning", "finding", "note"].index)
+    assert order == sorted(order, key=["error", "warning", "finding", "change", "note"].index)
 
 
 def test_view_narrows_but_the_family_stays(analysis: Analysis, article: StudyTable) -> None:
@@ -216,32 +232,15 @@ def test_view_narrows_but_the_family_stays(analysis: Analysis, article: StudyTab
 
 
 def test_a_view_shows_no_finding_of_what_is_filtered_out(article: StudyTable) -> None:
-    """Of text_k4 -> text_k9 alone: no question that only other contrasts turned, no rank, warning
-    or interaction of another run."""
+    """Of text_k4 -> text_k9 alone: no change of another factor, no rank, warning or interaction of
+    another run."""
     seen = analyse(article, Options(baseline="text_k4", factor="top_k"))
 
     assert [(c.left, c.right) for c in seen.contrasts] == [("text_k4", "text_k9")]
     assert {f.run for f in seen.findings} <= {None, "text_k4", "text_k9"}
-    credits = {f.names["direction"]: f for f in seen.findings if f.kind == "credit"}
-    assert {way: f.questions for way, f in credits.items()} == {
-        "won": ("q1", "q5"),
-        "lost": ("q7",),
-    }
-    assert {f.numbers["contrasts"] for f in credits.values()} == {1}
+    [turned] = [f for f in seen.findings if f.kind == "turned_in_every_contrast"]
+    assert (turned.questions, turned.numbers["contrasts"]) == (("q1", "q5"), 2)
+    assert {credit.change.factor for credit in seen.credits} == {"top_k"}
     assert all("text_k4" in one.corners for one in seen.interactions)
     whole = analyse(article)
     assert {f.run for f in whole.findings} > {f.run for f in seen.findings}
-
-
-def test_credit_counts_a_change_that_a_contrast_makes_backwards(analysis: Analysis) -> None:
-    """text -> ctx in one contrast and ctx -> text in the other is one change, made twice."""
-    forwards, other = (
-        contrast
-        for contrast in analysis.contrasts
-        if (contrast.change.left, contrast.change.right) == ("text", "ctx")
-    )
-    change = replace(other.change, left="ctx", right="text")
-    turned = tuple(replace(d, won=d.lost, lost=d.won) for d in other.differences)
-    backwards = replace(other, change=change, differences=turned)
-
-    assert list(credited([forwards, backwards])) == list(credited([forwards, other]))

@@ -1,8 +1,11 @@
 from collections.abc import Callable
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from harness.analysis import MetricFacts, RunFacts, StudyTable, analyse
+from harness.analysis import MetricFacts, Options, RunFacts, StudyTable, analyse
+from harness.analysis.means import mean_interval
 from harness.records import Layer
 
 Builder = Callable[..., StudyTable]
@@ -69,9 +72,13 @@ def test_metrics_that_are_shown_in_their_own_way(study: Builder) -> None:
     seconds = MetricFacts("seconds", Layer.COST, False, bounded=False)
     lost = MetricFacts("faithfulness", Layer.GENERATION)
     blind = MetricFacts("relevancy", Layer.GENERATION)
-    scores = {seconds: {"a": [1.0] * 8}, lost: {"a": [None] * 8}, blind: {"a": [0.5, 0.4] * 4}}
+    scores = {
+        seconds: {"a": [1.0] * 8, "b": [1.0] * 8},
+        lost: {"a": [None] * 8, "b": [None] * 8},
+        blind: {"a": [0.5, 0.4] * 4, "b": [0.4, 0.5] * 4},
+    }
 
-    found = analyse(study(metrics=scores, right={"a": [1, 1, 0, 0] * 2}))
+    found = analyse(study({"a": [1, 1, 0, 0] * 2, "b": [0, 0, 1, 1] * 2}, scores))
 
     assert (found.costs, found.unbounded, found.unscored) == (
         {"seconds"},
@@ -110,3 +117,80 @@ def test_an_interval_holds_no_value_that_cannot_be(study: Builder) -> None:
     assert cells[0].high == cells[1].high == pytest.approx(0.001 + 3.1824463 * 0.001)
     intervals = found.curves[0].points[0].intervals
     assert (intervals["retrieval_seconds"].low, intervals["gone"].low) == (0.0, cells[1].low)
+
+
+def test_who_leads_and_how_often_chance_makes_one_lead(study: Builder) -> None:
+    """Three equal runs, two questions that one of them each answers: by shuffling, one run of
+    three gets both in a third of the studies, and two runs get one each in the others."""
+    lead = analyse(study(right={"P": [1, 1, 0], "Q": [0, 0, 0], "R": [0, 0, 0]})).leader
+
+    assert lead is not None
+    assert (lead.runs, lead.right, lead.known, lead.compared) == (("P",), 2.0, 3, 3)
+    assert lead.chance == pytest.approx(1 / 3, abs=0.02)
+
+
+def test_only_what_is_graded_in_every_run_leads(study: Builder) -> None:
+    """A question that one run was not graded on, a partial run, and a single run do not count."""
+    table = study(right={"P": [1, None, 1], "Q": [0, 1, 1]})
+    lead = analyse(table).leader
+    assert lead is not None
+    assert (lead.runs, lead.right, lead.known) == (("P",), 2.0, 2)
+    partial = replace(table, runs=(table.runs[0], replace(table.runs[1], partial=True)))
+    assert analyse(partial).leader is None
+
+
+def test_the_mean_of_a_metric_that_is_nearly_always_1() -> None:
+    """9 x 1 and 0.5: half a question is added at 0 and at 1.
+
+    Middle 10 / 11 = 0.90909; squares 9.25 + 0.5 - 11 x 0.90909 ** 2 = 0.65909; half 2.26216 x
+    sqrt(0.65909 / 11 / 10) = 0.17511. Student's t alone ends at 0.83690.
+    """
+    found = mean_interval(np.array([1.0] * 9 + [0.5]), False, RECALL)
+
+    assert (found.low, found.high) == pytest.approx((0.73398, 1.0), abs=1e-5)
+    all_right = mean_interval(np.ones(10), False, RECALL)
+    moved = mean_interval(np.array([1.0] * 9 + [1 - 1e-9]), False, RECALL)
+    assert all_right.low == pytest.approx(moved.low, abs=1e-6)
+
+
+@pytest.mark.parametrize("n", [30, 100])
+def test_the_interval_of_a_metric_that_is_nearly_always_1_covers(n: int) -> None:
+    """Nine of ten questions 1, the tenth anything: the true mean of 0.95 is held 95 times of 100;
+    by Student's t 0.88 and 0.92 of the time."""
+    random = np.random.default_rng(0)
+    draws = np.where(random.random((1_000, n)) < 0.9, 1.0, random.random((1_000, n)))
+
+    spans = [mean_interval(row, False, RECALL) for row in draws]
+
+    held = np.mean([(s.low or 0.0) <= 0.95 <= (s.high or 0.0) for s in spans])
+    assert held >= 0.93
+
+
+def test_means_count_the_questions_of_one_document_together(study: Builder) -> None:
+    """Two documents of four questions, 0.2 and 0.6: the units are two, and half their distance is
+    the standard error; 12.7062 x 0.2 reaches beyond 0 and 1."""
+    rows = {name: [0.2] * 4 + [0.6] * 4 for name in ("a", "b", "c")}
+    table = study(metrics={RECALL: rows})
+    clusters = {f"q{n}": "one" if n <= 4 else "two" for n in range(1, 9)}
+
+    free = analyse(table)
+    tied = analyse(table, Options(clusters=clusters))
+
+    alone, together = (found.means[0].cells[0] for found in (free, tied))
+    assert together.mean == alone.mean == pytest.approx(0.4)
+    assert (together.low, together.high) == (0.0, 1.0)
+    # 2.36462 x 0.21381 / sqrt(8)
+    assert alone.low == pytest.approx(0.4 - 0.17875, abs=1e-5)
+    [point] = [found.curves[0].points[0].intervals["context_recall"] for found in (tied,)]
+    assert (point.low, point.high) == (0.0, 1.0)
+
+
+def test_means_over_repeats_use_their_own_spread(study: Builder) -> None:
+    """Shares right of repeats, 0.5 on each of 8 questions, are no four of eight."""
+    table = study(right={"P": [0] * 8})
+    table.right.values[:] = 0.5
+
+    found = mean_interval(table.right.values[0], True, MetricFacts("right", Layer.OVERALL))
+
+    # up to 0.36942 of the questions may be anything
+    assert (found.low, found.high) == pytest.approx((0.13058, 0.86942), abs=1e-5)

@@ -1,11 +1,12 @@
 import json
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from harness.analysis import GOLD_METRICS, gold_scores, rank_scores
-from harness.analysis.rankings import as_gold, holds
+from harness.analysis.rankings import holds, place_ranks
 from harness.records import EvidencePlace, Passage, Question, Response
 from harness.sources.corpus import KINDS
 from harness.text import ENDINGS, document_name
@@ -89,12 +90,71 @@ def test_a_figure_is_held_by_its_caption() -> None:
     assert not holds(passage("report#2.3"), any_figure)
 
 
-def test_ranked_passages_are_renamed_by_their_gold() -> None:
-    """A chunk that only repeats gold found further up is left out of the list."""
-    both = passage("report#2.f1", "四月最多，共十二例", origin="caption")
-    plain, again = passage("report#2.9", "別的"), passage("report#2.1", "四月最多，共十二例")
+A, B, C = (EvidencePlace("report", 2, quote) for quote in ("四月最多", "五月最少", "塔高十公尺"))
 
-    assert as_gold([plain, both, again], [QUOTE, CHART]) == ["-report#2.9", "0", "1"]
+
+def scored(passages: str, *places: EvidencePlace, k: int | None = None) -> dict[str, float | None]:
+    """Score passages that each hold the named places: "AB - C"."""
+    texts = {"A": "四月最多", "B": "五月最少", "C": "塔高十公尺", "-": "別的"}
+    found = [
+        passage(f"report#2.{n}", "。".join(texts[name] for name in names))
+        for n, names in enumerate(passages.split(), 1)
+    ]
+    question = Question("q1", "ask", "ref", "text", evidence=places)
+    return {row.metric: row.value for row in gold_scores([question], [response(*found, k=k)])}
+
+
+@pytest.mark.parametrize(
+    ("passages", "places", "k", "recall", "precision", "ndcg"),
+    [
+        # nDCG of three places: 1 + 1/log2(3) + 1/log2(5), of 1 + 1/log2(3) + 1/2 = 2.1309
+        ("AB - - C", (A, B, C), 4, 1.0, 0.5, 0.96747),
+        ("ABC", (A, B, C), 1, 1.0, 1.0, 1.0),
+        ("AB C", (A, B, C), 2, 1.0, 1.0, 1.0),
+        ("ABC - - -", (A, B, C), 4, 1.0, 0.25, 1.0),
+        ("A A A -", (A,), 4, 1.0, 0.75, 1.0),
+        # 1/log2(3) + 1/2, of 1 + 1/log2(3)
+        ("- AB", (A, B), 4, 1.0, 0.5, 0.69343),
+        # 1 of 1 + 1/log2(3), the same whether one passage or nine were requested
+        ("A", (A, B), 1, 0.5, 1.0, 0.61315),
+        ("A", (A, B), 9, 0.5, 1.0, 0.61315),
+        # the third passage was not asked for
+        ("A - B", (A, B), 2, 0.5, 0.5, 0.61315),
+        ("- -", (A, B), 2, 0.0, 0.0, 0.0),
+    ],
+)
+def test_recall_and_precision_count_passages(
+    passages: str,
+    places: tuple[EvidencePlace, ...],
+    k: int,
+    recall: float,
+    precision: float,
+    ndcg: float,
+) -> None:
+    """Recall is over places, precision over passages, and no passage takes up two ranks."""
+    found = scored(passages, *places, k=k)
+
+    assert (found["gold_recall"], found["gold_precision"]) == (recall, precision)
+    assert found["gold_ndcg"] == pytest.approx(ndcg, abs=1e-5)
+
+
+def test_more_passages_never_lower_recall_or_ndcg() -> None:
+    """Every list of three passages over three places: in [0, 1], and 1 for a place at each rank."""
+    kinds = ("-", "A", "B", "C", "AB", "BC", "ABC")
+    for names in product(kinds, repeat=3):
+        values = [scored(" ".join(names[:n]), A, B, C)["gold_ndcg"] or 0.0 for n in (1, 2, 3)]
+
+        assert 0 <= values[0] <= values[1] <= values[2] <= 1 + 1e-12
+        best = all(len(set("".join(names[:n])) & set("ABC")) >= n for n in (1, 2, 3))
+        assert (values[2] == pytest.approx(1)) is best
+
+
+def test_a_place_stands_at_the_first_rank_that_holds_it() -> None:
+    """A passage that only repeats what was found keeps its rank; the second place of a passage
+    takes the next free one."""
+    assert place_ranks([[], [0, 1], [1], [2]]) == ["-1", "0", "1", "2"]
+    assert place_ranks([[0], [0], [0], [1]]) == ["0", "-2", "-3", "1"]
+    assert place_ranks([]) == []
 
 
 def test_gold_scores_are_rows_like_any_other() -> None:

@@ -2,12 +2,15 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
 from scipy import stats
 
 from harness.analysis import MetricFacts, RunFacts, StudyTable, analyse
 from harness.analysis.results import Conclusion, MetricTrust, Trust
 from harness.analysis.statistics.concordance import GradedScores, concordance
-from harness.analysis.study_table import Measure
+from harness.analysis.study_table import Measure, Options
 from harness.analysis.trust import trust_of
 from harness.records import Floats, Layer
 
@@ -16,10 +19,15 @@ FAITHFULNESS = MetricFacts("faithfulness", Layer.GENERATION)
 HALLUCINATION = MetricFacts("hallucination", Layer.GENERATION, higher_is_better=False)
 
 
-def trust(values: Floats, right: Floats, facts: MetricFacts = FAITHFULNESS) -> MetricTrust:
+def trust(
+    values: Floats,
+    right: Floats,
+    facts: MetricFacts = FAITHFULNESS,
+    clusters: NDArray[np.int64] | None = None,
+) -> MetricTrust:
     """Compare (runs, questions) of scores with right and wrong."""
     measure = Measure(facts, values, np.full(values.shape, np.nan), False)
-    return trust_of(measure, right, "grade")
+    return trust_of(measure, right, "grade", clusters)
 
 
 def drawn(gap: float, n: int = 30, runs: int = 3) -> tuple[Floats, Floats]:
@@ -93,19 +101,124 @@ def test_leaving_out_a_question_is_what_recomputing_without_it_gives() -> None:
         assert found.left_out[q] == pytest.approx(trust(*others).auc)
 
 
-def test_within_and_between_add_up() -> None:
-    """Pairs of one run and pairs of two runs are all the pairs there are."""
-    values, right = drawn(0.5)
+def test_the_article_within_questions(article: StudyTable) -> None:
+    """Four questions have right and wrong answers; with 31 pairs two metrics pass.
+
+    The p values are those of all 20 * 15 * 6 * 20 = 36,000 ways to shuffle the labels (context
+    recall: fewer, as it has NA).
+    """
+    rows = {row.metric: row for row in analyse(article).trust}
+
+    within = {name: (round(row.within or 0, 2), row.within_pairs) for name, row in rows.items()}
+    assert within == {
+        "context_precision": (0.52, 31),
+        "context_recall": (0.38, 25),
+        "faithfulness": (0.79, 31),
+        "answer_relevancy": (0.87, 31),
+    }
+    assert {row.within_questions for row in rows.values()} == {4}
+    p = {name: row.within_p for name, row in rows.items()}
+    assert p["faithfulness"] == pytest.approx(600 / 36_000)
+    assert p["answer_relevancy"] == pytest.approx(129 / 36_000)
+    assert p["context_precision"] == pytest.approx(0.476, abs=5e-4)
+    assert p["context_recall"] == pytest.approx(0.843, abs=5e-4)
+
+
+def test_easy_from_hard_is_not_right_from_wrong() -> None:
+    """Scores that follow the question: AUC 0.80, and a half within questions.
+
+    Twenty questions, half of them right in two of three runs and the others in one; every run
+    has the same score on a question, 1 where it is easy and 0 where it is hard.
+    """
+    easy = np.repeat([1.0, 0.0], 10)
+    right = np.array([easy, np.roll(easy, 5), easy])
+    right[1] = 1 - right[0]
+
+    row = trust(np.tile(easy, (3, 1)), right)
+
+    assert row.auc == pytest.approx((20 * 20 + (20 * 10 + 10 * 20) / 2) / (30 * 30))
+    assert (row.within, row.within_p, row.verdict) == (0.5, 1.0, Trust.NO_EVIDENCE)
+
+
+@pytest.mark.parametrize("hard_is_higher", [0.0, 3.0])
+def test_separation_within_questions_is_enough(hard_is_higher: float) -> None:
+    """Right above wrong by 0.1 in every question, whatever level each question has."""
+    random = np.random.default_rng(2)
+    ease = random.normal(0, 1, 30)
+    right = (random.random((6, 30)) < 1 / (1 + np.exp(-ease))).astype(float)
+
+    row = trust(0.1 * right - hard_is_higher * ease, right)
+
+    assert (row.within, row.verdict) == (1.0, Trust.TRUSTED)
+    assert row.auc is not None
+    assert (row.auc < 0.5) is (hard_is_higher > 0)
+
+
+def test_one_bad_run_is_no_evidence() -> None:
+    """0 in one run of six, 1 in all others, and right answers to two of thirteen questions.
+
+    The AUC is above a half, as all four right answers are in other runs; within the questions
+    that have them the run is wrong as others are: each right answer beats one of its 4 wrong
+    ones and ties with three, 0.625 of 16 pairs.
+    """
+    values, right = np.ones((6, 13)), np.zeros((6, 13))
+    values[0] = 0
+    right[1:3, 0] = right[3:5, 1] = 1
 
     row = trust(values, right)
 
-    assert row.auc_within is not None
-    assert row.auc_between is not None
-    assert row.auc is not None
-    pairs = row.pairs_within + row.pairs_between
-    assert pairs == row.right * row.wrong
-    concordant = row.auc_within * row.pairs_within + row.auc_between * row.pairs_between
-    assert concordant / pairs == pytest.approx(row.auc)
+    assert (row.within, row.within_pairs, row.within_questions) == (0.625, 16, 2)
+    # neither question has a right answer in the bad run: (4 of 6)**2
+    assert row.within_p == pytest.approx(4 / 9)
+    assert row.verdict is Trust.NO_EVIDENCE
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 7), st.permutations(range(4)))
+def test_swapping_runs_within_a_question_changes_nothing(
+    seed: int, question: int, order: list[int]
+) -> None:
+    """So leaving out untrusted metrics does not favour any contrast (an independent filter)."""
+    random = np.random.default_rng(seed)
+    values = random.integers(0, 4, (4, 8)) / 3
+    values[random.random((4, 8)) < 0.1] = np.nan
+    right = random.integers(0, 2, (4, 8)).astype(float)
+    swapped, swapped_right = values.copy(), right.copy()
+    swapped[:, question] = values[order, question]
+    swapped_right[:, question] = right[order, question]
+
+    for clusters in (None, np.arange(8) // 2):
+        before, after = (
+            trust(values, right, clusters=clusters),
+            trust(swapped, swapped_right, clusters=clusters),
+        )
+        kept = ("verdict", "within", "within_p", "within_pairs", "auc")
+        for name in kept:
+            assert getattr(before, name) == getattr(after, name), name
+
+
+def test_questions_of_a_document_are_one_piece_of_evidence() -> None:
+    """Ten questions of two documents: p is 1/4, where ten independent ones give 1/1024."""
+    right = np.tile([[1.0], [0.0]], (1, 10))
+
+    alone = trust(right, right)
+    assert (alone.within_p, alone.verdict) == (2.0**-10, Trust.TRUSTED)
+    together = trust(right, right, clusters=np.repeat([0, 1], 5))
+    assert (together.within_p, together.verdict) == (0.25, Trust.TOO_FEW_GRADES)
+    ten = trust(1 - right, right, clusters=np.arange(10))
+    assert ten.verdict is Trust.INVERTED
+
+
+def test_clusters_reach_the_trust_table(study: Builder) -> None:
+    """`cluster=` makes a document of several questions one unit here too."""
+    right = {"P": [1] * 6, "Q": [0] * 6}
+    table = study(
+        right, {FAITHFULNESS: {name: list(map(float, row)) for name, row in right.items()}}
+    )
+    clusters = {f"q{n}": f"document {n % 2}" for n in range(1, 7)}
+
+    assert [row.within_p for row in analyse(table).trust] == [2.0**-6]
+    found = analyse(table, Options(clusters=clusters))
+    assert [row.within_p for row in found.trust] == [0.25]
 
 
 def test_good_useless_and_inverted_metrics() -> None:
@@ -118,16 +231,32 @@ def test_good_useless_and_inverted_metrics() -> None:
 
 
 def test_too_few_grades_say_nothing() -> None:
-    """Under five questions, under three of a kind, or where one question decides it all."""
-    values, right = drawn(1.5)
-    assert trust(values[:, :4], right[:, :4]).verdict is Trust.TOO_FEW_GRADES
-    lone = np.ones_like(right)
-    lone[0, 0] = lone[1, 0] = 0
-    assert trust(values, lone).verdict is Trust.TOO_FEW_GRADES
-    lone[2, 0] = 0
-    row = trust(values, lone)
-    assert (row.verdict, row.low, row.high) == (Trust.TOO_FEW_GRADES, None, None)
-    assert row.auc is not None
+    """Where not even perfect scores could be told from chance.
+
+    One of six right: p is 1/6 at best. With another question that has one of four: 1/24.
+    """
+    right = np.zeros((6, 2))
+    right[0] = 1
+    right[4:, 1] = np.nan
+
+    alone = trust(right, right[:, :1].repeat(2, axis=1) * [1, np.nan])
+    assert (alone.within, alone.within_pairs, alone.verdict) == (1.0, 5, Trust.TOO_FEW_GRADES)
+    row = trust(right, right)
+    assert (row.within_p, row.within_pairs, row.verdict) == (
+        pytest.approx(1 / 24),
+        8,
+        Trust.TRUSTED,
+    )
+
+
+def test_without_both_answers_to_a_question_nothing_can_be_checked() -> None:
+    """Every question is right in both runs or wrong in both: pairs of two questions only."""
+    right = np.tile([0.0, 1.0], (2, 4))
+
+    row = trust(right, right)
+
+    assert (row.verdict, row.within, row.within_p) == (Trust.NOT_CHECKABLE, None, None)
+    assert (row.within_pairs, row.within_questions, row.auc) == (0, 0, 1.0)
 
 
 def test_nothing_graded_gives_na() -> None:
@@ -137,7 +266,7 @@ def test_nothing_graded_gives_na() -> None:
     assert (row.auc, row.gap, row.mean_right, row.low, row.correlation) == (None,) * 5
     assert row.undefined == "no_scores"
     row = trust(values, np.ones_like(right))
-    assert (row.mean_wrong, row.gap, row.auc, row.auc_within) == (None,) * 4
+    assert (row.mean_wrong, row.gap, row.auc, row.within) == (None,) * 4
     assert row.undefined == "no_wrong"
 
 
@@ -157,7 +286,7 @@ def test_a_perfect_metric_is_not_a_certainty() -> None:
     right = np.tile([0.0, 1.0], (2, 4))
 
     row = trust(right * 0.9, right)
-    assert (row.auc, row.high, row.verdict) == (1.0, 1.0, Trust.TRUSTED)
+    assert (row.auc, row.high) == (1.0, 1.0)
     assert row.low == pytest.approx(0.025 ** (1 / 8))
 
     row = trust(1 - right, right)
@@ -165,15 +294,36 @@ def test_a_perfect_metric_is_not_a_certainty() -> None:
     assert row.high == pytest.approx(1 - 0.025 ** (1 / 8))
 
 
-def test_draws_between_repeats_say_nothing(study: Builder) -> None:
-    """An answer that is right in half of its repeats is neither."""
-    values, right = drawn(1.5)
-    half = right.copy()
-    half[0, :5] = 0.5
+def test_repeats_of_both_kinds_are_neither_right_nor_wrong() -> None:
+    """Three repeats of nine questions, one answer wrong: 8 cells right, none wrong, one mixed.
 
-    row = trust(values, half)
+    The mixed cell's score is a mean over right and wrong answers, so no mean holds it.
+    """
+    right = np.ones((1, 9))
+    right[0, 0] = 2 / 3
+    values = np.array([[0.5, *[0.9] * 8]])
 
-    assert row.right + row.wrong == right.size - 5
+    row = trust(values, right)
+
+    assert (row.right, row.wrong, row.mixed, row.questions) == (8, 0, 1, 9)
+    assert row.mean_right == pytest.approx(0.9)
+    assert row.mean_wrong is None
+    assert trust(values * np.nan, right).mixed == 0
+
+
+def test_repeats_add_to_what_can_be_checked() -> None:
+    """Two runs, each question right in 2 of 3 repeats of one and in 1 of 3 of the other.
+
+    No cell is right throughout, yet in six of six questions the score follows the share.
+    """
+    shares = np.tile([[2 / 3, 1 / 3], [1 / 3, 2 / 3]], 3)
+
+    row = trust(shares, shares)
+
+    assert (row.mixed, row.mean_right, row.within_questions) == (12, None, 6)
+    # of the 2/3 * 2/3 + 1/3 * 1/3 pairs of a question the first part agrees
+    assert (row.within, row.within_pairs) == (pytest.approx(4 / 5), pytest.approx(6 * 5 / 9))
+    assert (row.within_p, row.verdict) == (2.0**-6, Trust.TRUSTED)
 
 
 def test_answer_match_stands_in_where_nobody_graded(study: Builder) -> None:

@@ -3,7 +3,8 @@
     python tests/benchmarks/report_scale.py --json
 
 A million scores, two factors of ten values each: 900 fair contrasts, 9,900 tests. Building the
-rows is not counted; joining them is. Never a timed test: the figure depends on the machine.
+rows is not counted; joining them is. The page is made from the same rows, after the peak of memory
+is read. Never a timed test: the figure depends on the machine.
 """
 
 import argparse
@@ -11,11 +12,14 @@ import json
 import resource
 import time
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 
 from harness.analysis import MetricFacts, RunFacts, analyse, study_table
 from harness.records import Layer, Passage, Question, Response, Score
+from harness.render import StudyFacts
+from harness.render.html import Details, html_page
 
 METRICS = tuple(
     MetricFacts(f"metric_{n}", layer, bounded=layer is not Layer.COST)
@@ -58,6 +62,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--questions", type=int, default=1_000)
+    parser.add_argument("--page", type=Path, help="file to keep the page in")
     chosen = parser.parse_args()
 
     ids = [f"q{n}" for n in range(1, chosen.questions + 1)]
@@ -70,9 +75,10 @@ def main() -> None:
     drawn = {run.name: rows_of(n, ids, ease, pool) for n, run in enumerate(facts)}
 
     start = time.perf_counter()
+    questions = tuple(Question(q, q, q, "text") for q in ids)
     table = study_table(
         facts,
-        [Question(q, q, q, "text") for q in ids],
+        questions,
         METRICS,
         {name: scores for name, (scores, _, _) in drawn.items()},
         {name: responses for name, (_, responses, _) in drawn.items()},
@@ -91,6 +97,16 @@ def main() -> None:
         "interactions": len(analysis.interactions),
         "findings": len(analysis.findings),
     }
+    details = Details(
+        questions,
+        {name: tuple(responses) for name, (_, responses, _) in drawn.items()},
+        scores={name: tuple(scores) for name, (scores, _, _) in drawn.items()},
+    )
+    page = html_page(analysis, StudyFacts("large"), details)
+    found["page_megabytes"] = round(len(page.encode()) / 1e6, 1)
+    found["page_seconds"] = round(time.perf_counter() - end, 1)
+    if chosen.page:
+        chosen.page.write_text(page, "utf-8")
     print(json.dumps(found) if chosen.json else "\n".join(f"{k}={v}" for k, v in found.items()))
 
 

@@ -131,6 +131,8 @@ def cells(trials: int, kinds: Sequence[str] = KINDS) -> Iterator[Cell]:
 
 
 FACTORS = ("prompt", "contents", "top_k")
+KNOWN = 1.0
+"""By how many logits a metric scores a right answer above a wrong one to the same question."""
 METRICS = (
     MetricFacts("ratio", Layer.GENERATION),
     MetricFacts("continuous", Layer.GENERATION),
@@ -147,14 +149,13 @@ def factorial(random: np.random.Generator, n: int, effect: float) -> StudyTable:
     grades = {}
     for name, level in zip(names, levels, strict=True):
         ability = ease + effect * level[0]
+        right = scores(random, "right_wrong", ability, claims)
+        seen = ability + KNOWN * (right - logistic(ability))
         rows[name] = [
             Score(question, 0, facts.name, float(value), None, "ok", None)
             for facts in METRICS
-            for question, value in zip(
-                ids, scores(random, facts.name, ability, claims), strict=True
-            )
+            for question, value in zip(ids, scores(random, facts.name, seen, claims), strict=True)
         ]
-        right = scores(random, "right_wrong", ability, claims)
         grades |= {(name, q, 0): int(value) for q, value in zip(ids, right, strict=True)}
     return study_table(
         [
@@ -196,33 +197,44 @@ def attribution(studies: int) -> tuple[float, int]:
 
 
 def graded(
-    random: np.random.Generator, n: int, gap: float, runs: int = 6
+    random: np.random.Generator, n: int, gap: float, easiness: float, runs: int = 6
 ) -> tuple[Measure, Floats]:
-    """Draw a metric and grades of (runs, n) answers; both have effects of question and run."""
+    """Draw a metric and grades of (runs, n) answers; both have effects of question and run.
+
+    By `easiness` the metric scores easy questions higher, whatever the answer.
+    """
     ease, quality = random.normal(0.9, 1.5, n), random.normal(0, 0.4, (runs, 1))
     right = (random.random((runs, n)) < logistic(ease + quality)).astype(float)
-    level = random.normal(0, 1.0, n) + random.normal(0, 0.3, (runs, 1))
+    level = easiness * ease + random.normal(0, 1.0, n) + random.normal(0, 0.3, (runs, 1))
     values = level + random.normal(0, 1.0, (runs, n)) + gap * right
     return Measure(METRICS[0], values, np.full((runs, n), np.nan), False), right
 
 
-def trusted(studies: int, n: int, gap: float, seed: int) -> float:
+def trusted(studies: int, n: int, gap: float, easiness: float, seed: int) -> float:
     """Return how often a metric with this gap between right and wrong is called trusted."""
     random = np.random.default_rng(seed)
     verdicts = [
-        trust_of(*graded(random, n, gap), "grade").verdict is Trust.TRUSTED for _ in range(studies)
+        trust_of(*graded(random, n, gap, easiness), "grade").verdict is Trust.TRUSTED
+        for _ in range(studies)
     ]
     return float(np.mean(verdicts))
 
 
 def trust(studies: int) -> dict[str, object]:
-    """Return how often a useless and a good metric are called trusted."""
+    """Return how often a useless and a good metric are called trusted, the worst of each.
+
+    Among the useless ones is one that knows easy questions from hard ones, among the good ones
+    one that scores hard questions higher.
+    """
     needed = graded_questions(0.85, 0.65)
     # two normals whose distance is gap / sd: AUC 0.85 = Phi(gap / (sd * sqrt 2))
     gap = 1.0364 * np.sqrt(2 * (1.0 + 0.3**2 + 1.0))
     return {
-        "trust_false": max(trusted(studies, n, 0.0, 300 + n) for n in (8, 20, needed)),
-        "trust_true": trusted(studies, needed, float(gap), 400),
+        "trust_false": max(
+            trusted(studies, n, 0.0, easiness, 300 + n)
+            for n, easiness in product((8, 20, needed), (0.0, 2.0))
+        ),
+        "trust_true": min(trusted(studies, needed, float(gap), e, 400) for e in (0.0, -2.0)),
         "trust_questions": needed,
     }
 

@@ -204,6 +204,20 @@ def test_what_a_study_declares_is_recorded(
     ]
 
 
+def test_what_a_study_expects_is_recorded(command: Command, study: Study) -> None:
+    """Expectations are recorded like declared tests, and an outcome must be one of three."""
+    words = "study.expect=[{factor:top_k,outcome:better},{factor:prompt,outcome:same}]"
+    command("collect", "variant=text_k4", *study.words, words)
+
+    expected = facts(study, "text_k4-index.chunk_size-40")["study"]["expect"]
+    assert [(one["factor"], one["outcome"], one["metric"], one["to"]) for one in expected] == [
+        ("top_k", "better", "right", None),
+        ("prompt", "same", "right", None),
+    ]
+    refused = command("collect", "variant=text_k4", *study.words, words.replace("same", "equal"))
+    assert "unknown outcome 'equal'" in refused.stderr
+
+
 def test_a_declared_metric_must_be_one(command: Command, study: Study) -> None:
     """A mistyped metric is named before anything is asked."""
     word = "study.primary=[{factor:prompt,metric:faithfullness}]"

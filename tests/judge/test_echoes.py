@@ -137,7 +137,9 @@ def test_an_example_inside_a_custom_question(chat_judge: Build) -> None:
     assert answered(chat_judge(), job, shown.replace("9001", "27"))[0] is None
 
 
-@pytest.mark.parametrize("text", ["...", "……", '" "', "?"])
+@pytest.mark.parametrize(
+    "text", ["...", "……", '" "', "?", "<your question here>", "質問文", "問句"]
+)
 def test_a_reverse_question_without_a_letter(text: str, chat_judge: Build) -> None:
     """A placeholder is no question."""
     reply = json.dumps({"question": text, "reason": "It commits.", "noncommittal": True})
@@ -162,6 +164,9 @@ def claims(judge: ChatJudge, case: Case, *texts: str) -> list[Verdict]:
     [
         *("None", "none.", "N/A", "n.a.", "(None)", "Null", "Nothing", "no claims", "No claim."),
         *("There are no claims.", "No factual claims were made.", "The text makes no claims."),
+        *("None found", "N / A", "There aren't any claims.", "No claims to verify.", "Zero claims"),
+        *("回答に主張はありません。", "主張は見当たりません", "検証可能な主張はない"),
+        *("該回答未包含任何主張", "此回答沒有事實陳述", "無相關陳述"),
         *("No verifiable statements found", "Not applicable", '"None"', "It contains no facts."),
         *(
             "なし",
@@ -210,7 +215,18 @@ def test_a_claim_that_begins_like_none(text: str, chat_judge: Build, case: Case)
 
 
 @pytest.mark.parametrize(
-    "texts", [["..."], ["...", "..."], ["……"], ["…", " "], ["claim 1", "claim 2"], ["<string>"]]
+    "texts",
+    [
+        ["..."],
+        ["...", "..."],
+        ["……"],
+        ["…", " "],
+        ["claim 1", "claim 2"],
+        ["<string>"],
+        ["<your first claim>"],
+        ["簡短的陳述。"],
+        ["主张一", "主张二"],
+    ],
 )
 def test_placeholders_are_an_echo(texts: list[str], chat_judge: Build, case: Case) -> None:
     """A list of dots or numbered places is the form of the reply, not a text without claims."""
@@ -232,6 +248,9 @@ def test_placeholders_are_an_echo(texts: list[str], chat_judge: Build, case: Cas
         ("zh_hant", "大橋是五月通車的嗎？", "是的，五月。", "大橋於五月通車。", True),
         ("zh_hans", "大桥是五月通车的吗？", "对，五月。", "大桥于五月通车。", True),
         ("en", MAY, "It has a toll of 3 dollars.", OPENED, False),
+        ("zh_hans", "大桥是五月通车的吗？", "没错。", "大桥于五月通车。", True),
+        ("ja", "橋は5月に開通しましたか。", "その通りです。", "橋は5月に開通しました。", True),
+        ("en", MAY, "Certainly.", OPENED, True),
         ("en", MAY, "I do not know.", OPENED, False),
         ("en", MAY, "No information is given.", OPENED, False),
         (

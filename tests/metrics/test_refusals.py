@@ -16,6 +16,8 @@ REFUSALS = {
         "The documents do not say.",
         "The document does not say.",
         "I don't know.",
+        "No answer found.",
+        "No information is provided regarding the cost.",
         "I'm sorry, but I cannot answer this question based on the provided context.",
         "Unfortunately, the provided passages do not contain information about rainfall in 2020.",
         "The context doesn't mention how many ducks, geese, or swans there are.",
@@ -48,6 +50,9 @@ REFUSALS = {
     ],
     "zh_hant": [
         "資料中沒有提到。",
+        "N/A",
+        "恕我無法回答。",
+        "文中未提。",
         "資料中沒有提到",
         "文件沒有提到。",
         "資料中沒有",
@@ -80,6 +85,9 @@ REFUSALS = {
         "不知道。",
     ],
     "ja": [
+        "確認できませんでした。",
+        "特定することは困難です。",
+        "資料では明らかにされていない。",
         "資料には記載がありません。",
         "この文書には書かれていません。",
         "申し訳ありませんが、提供された資料には記載がありません。",
@@ -97,6 +105,8 @@ REFUSALS = {
 
 ANSWERS = {
     "en": [
+        "Data is not available before 1990.",
+        "Figures are not known until May 1931.",
         "",
         "The rate is 5 %.",
         "No cases were reported.",
@@ -141,6 +151,8 @@ ANSWERS = {
         "未能支持技术持续发展。",
     ],
     "ja": [
+        "1990年以前のデータはありません。",
+        "委員会は原因を特定できなかった。",
         "影響はありません。",
         "発生率は5%です。",
         "資料には記載がありませんが、一般的には5%です。",

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tests.printed import statistics as s
-from tests.printed.facts import METRICS, RIGHT, UNTESTED, Contrast, Facts, as_array, deltas
+from tests.printed.facts import METRICS, RIGHT, UNTESTED, Facts, as_array, deltas
 
 Number = float | int | None
 
@@ -22,10 +22,9 @@ class Trust:
     bad: np.ndarray
     auc: float | None
     interval: s.Interval
-    within: float | None
-    between: float | None
+    within: s.Within
     questions: int
-    verdict: str
+    mixed: int
 
     @property
     def gap(self) -> float | None:
@@ -144,39 +143,30 @@ class Expected:
 
     def held_against_right(self, metric: str) -> Trust:
         right = self.facts.right.where(self.facts.origin == self.graded_by)
-        right = right.where(right != 0.5)
         values = self.facts.values(metric)
         cells = pd.DataFrame({"score": values.stack(), "right": right.stack()}).dropna()
         cells.index = cells.index.set_names(["run", "question"])
         cells = cells.reset_index()
-        is_right = (cells["right"] > 0.5).to_numpy()
+        shares, questions = as_array(cells["right"]), cells["question"].to_numpy()
         scores = as_array(cells["score"])
         turned = -scores if METRICS[metric].higher_is_better is False else scores
-        questions, runs = cells["question"].to_numpy(), cells["run"].to_numpy()
-        interval = s.auc_interval(turned, is_right, questions)
-        whole = s.auc(turned[is_right], turned[~is_right])
-        same = runs[is_right][:, None] == runs[~is_right][None, :]
-        one, other = turned[is_right][:, None], turned[~is_right][None, :]
-        above = (one > other + s.TINY) + 0.5 * (np.abs(one - other) <= s.TINY)
-        few = (
-            interval[0] is None
-            or len(set(questions)) < 5
-            or min(is_right.sum(), (~is_right).sum()) < 3
-        )
+        is_right, is_wrong = shares == 1, shares == 0
+        one_kind = is_right | is_wrong
+        interval = s.auc_interval(turned[one_kind], is_right[one_kind], questions[one_kind])
+        whole = s.auc(turned[is_right], turned[is_wrong])
         return Trust(
             good=scores[is_right],
-            bad=scores[~is_right],
+            bad=scores[is_wrong],
             auc=whole,
             interval=interval,
-            within=s.mean(above[same]),
-            between=s.mean(above[~same]),
+            within=s.within(turned, shares, questions),
             questions=len(set(questions)),
-            verdict="too few grades" if few else trust_verdict(interval),
+            mixed=int((~one_kind).sum()),
         )
 
     @cached_property
     def doubted(self) -> set[str]:
-        return {m for m, t in self.trust.items() if t.verdict in ("no evidence", "inverted")}
+        return {m for m, t in self.trust.items() if t.within.verdict in ("no evidence", "inverted")}
 
     # ------------------------------------------------------------------ contrasts
 
@@ -232,13 +222,19 @@ class Expected:
         p, adjusted = self.family.get((left, right, measure), (None, None))
         fixed = self.fixed(left, right, measure, array)
         constructed = fixed in ("no effect possible", "identical by construction")
-        interval = s.NONE
+        interval, binary = s.NONE, self.facts.binary(measure)
         if self.tested(measure) and not constructed:
-            interval = s.difference_interval(array, self.facts.binary(measure), known.bounded)
+            interval = s.difference_interval(array, binary, known.bounded, p)
         level = s.ALPHA / max(1, self.tests)
         worst, best = bounds(one, other, known.higher_is_better is False, known.bounded)
         some = ~(one.isna() & other.isna())
         part = bounds(one[some], other[some], known.higher_is_better is False, known.bounded)
+        dropped = [int((side.isna() & some).sum()) for side in (one, other)]
+        if None not in (*part, *interval) and s.two_sided_coin_p(*dropped) <= s.ALPHA:
+            for value in (0.0, 1.0):
+                filled = other[some].fillna(value) - one[some].fillna(1 - value)
+                reach = s.difference_interval(as_array(filled), binary, known.bounded, None)
+                interval = min(interval[0], reach[0]), max(interval[1], reach[1])
         return Difference(
             measure, paired, one, other,
             verdict=fixed or self.verdict(measure, array, adjusted),
@@ -246,8 +242,8 @@ class Expected:
             p=p,
             floor=s.least_p(len(array)) if self.tested(measure) else None,
             adjusted=adjusted,
-            detectable=s.detectable(array, level) if self.tested(measure) else None,
-            needed=s.questions_needed(array, level) if self.tested(measure) else None,
+            detectable=s.detectable(array, level, binary) if self.tested(measure) else None,
+            needed=s.questions_needed(array, level, binary) if self.tested(measure) else None,
             bounds=(worst, best),
             hangs=part[0] is not None and part[1] is not None and part[0] * part[1] < 0,
         )  # fmt: skip
@@ -279,14 +275,31 @@ class Expected:
             return "different"
         return "better" if (array.mean() > 0) == known.higher_is_better else "worse"
 
-    def alike(self, contrast: Contrast) -> list[Difference]:
-        """Return right/wrong in every contrast that makes the same change, read the same way."""
-        found = []
+    @cached_property
+    def pairs_by_change(self) -> dict[tuple[str, str, str], list[tuple[str, str]]]:
+        """Return (factor, value, value) -> the runs before and after, for every pair that differs.
+
+        A change is named as the report reads its first pair of runs.
+        """
+        found: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
         for left, right in self.read_as:
-            [(factor, values)] = self.facts.differing(left, right).items()
-            if factor == contrast.factor and tuple(map(str, values)) == contrast.values:
-                found.append(self.difference(left, right, RIGHT))
+            [(factor, (before, after))] = self.facts.differing(left, right).items()
+            forwards, backwards = (
+                (factor, str(one), str(other)) for one, other in ((before, after), (after, before))
+            )
+            if backwards in found:
+                found[backwards].append((right, left))
+            else:
+                found.setdefault(forwards, []).append((left, right))
         return found
+
+    def turned_by(self, change: tuple[str, str, str], way: str) -> s.Turned:
+        """Return what every pair of runs turned, and what shuffled runs turn."""
+        before, after = (
+            sorted(set(side)) for side in zip(*self.pairs_by_change[change], strict=True)
+        )
+        wrong, right = (before, after) if way == "won" else (after, before)
+        return s.turned(self.facts.right, wrong, right)
 
     # ------------------------------------------------------------------ together
 
@@ -302,7 +315,9 @@ class Expected:
         return ((both - second) - (first - base)).dropna()
 
     def square_interval(self, measure: str, effect: pd.Series) -> s.Interval:
-        return s.difference_interval(as_array(effect), binary=False, bounded=False)
+        array = as_array(effect)
+        p = s.sign_flip_p(array)
+        return s.difference_interval(array, binary=False, bounded=False, p=p)
 
     def split(self, corners: Sequence[str], measure: str) -> tuple[float, float, float, int]:
         """Return a difference, what of it retrieval and generation made, and over how many.
@@ -333,18 +348,11 @@ class Expected:
             for run in (left, right):
                 held = self.facts.evidence_retrieved.get((run, question))
                 value = self.facts.right.loc[run, question]
-                if held is not None and not math.isnan(value):
-                    state += [held, bool(value > 0.5)]
+                if held is not None and value in (0, 1):
+                    state += [held, bool(value)]
             if len(state) == 4:
                 found.setdefault(tuple(state), []).append(question)
         return dict(sorted(found.items()))
-
-
-def trust_verdict(interval: s.Interval) -> str:
-    low, high = interval
-    assert low is not None
-    assert high is not None
-    return "trusted" if low > 0.5 else "inverted" if high < 0.5 else "no evidence"
 
 
 def bounds(left: pd.Series, right: pd.Series, lower_is_better: bool, bounded: bool) -> s.Interval:

@@ -224,18 +224,21 @@ class Facts:
         return self.arranged(counts).fillna(0) > 0
 
     def kinds_of_question(self) -> dict[str, list[str]]:
-        """Return informative, always_right, always_wrong, unknown -> questions."""
+        """Return informative, always_right, always_wrong, partly_right, unknown -> questions."""
         found: dict[str, list[str]] = {
-            name: [] for name in ("informative", "always_right", "always_wrong", "unknown")
+            name: []
+            for name in ("informative", "always_right", "always_wrong", "partly_right", "unknown")
         }
         for question, column in self.right.items():
             known = column.dropna()
             if len(known) < 2:
                 kind = "unknown"
-            elif known.min() < known.max():
+            elif (known.min(), known.max()) == (0, 1):
                 kind = "informative"
+            elif known.min() == 1:
+                kind = "always_right"
             else:
-                kind = {1.0: "always_right", 0.0: "always_wrong"}.get(known.min(), "neither")
+                kind = "partly_right" if known.max() else "always_wrong"
             found.setdefault(kind, []).append(str(question))
         return found
 
@@ -389,28 +392,20 @@ class Facts:
 
 
 def rank_scores(row: Any, places: list[dict[str, Any]]) -> dict[str, float]:
-    """Return a ranked list's scores; a place counts at the first rank that holds it."""
-    left, gains, rank = list(range(len(places))), [], 0
-    first = None
-    for passage in row.passages:
-        held = [at for at, place in enumerate(places) if holds(passage, place)]
-        new = [at for at in held if at in left]
-        if held and not new:
-            continue  # it only repeats what stands further up, and takes no rank
-        for at in new or [None]:
-            rank += 1
-            if rank > row.k_requested:
-                break
-            if at is not None:
-                left.remove(at)
-                gains.append(rank)
-                first = first or rank
-    cutoff = int(row.k_requested)
-    ideal = sum(1 / math.log2(n + 1) for n in range(1, min(len(places), cutoff) + 1))
+    """Return a ranked list's scores; a place takes the first free rank from its passage's on."""
+    passages = list(row.passages)[: int(row.k_requested)]
+    held = [[at for at, place in enumerate(places) if holds(p, place)] for p in passages]
+    ranks: dict[int, int] = {}
+    for rank, found in enumerate(held, 1):
+        for place in found:
+            if place not in ranks:
+                ranks[place] = max(rank, max(ranks.values(), default=0) + 1)
+    gains = list(ranks.values())
+    ideal = sum(1 / math.log2(n + 1) for n in range(1, len(places) + 1))
     return {
         "gold_recall": len(gains) / len(places),
-        "gold_precision": len(gains) / max(1, min(rank, cutoff)),
-        "gold_mrr": 1 / first if first else 0.0,
+        "gold_precision": sum(1 for found in held if found) / max(1, len(held)),
+        "gold_mrr": 1 / min(gains) if gains else 0.0,
         "gold_ndcg": sum(1 / math.log2(n + 1) for n in gains) / ideal,
     }
 

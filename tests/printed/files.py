@@ -55,7 +55,9 @@ def trust(row: dict[str, Any], found: Expected) -> None:
         {
             **{"mean_right": s.mean(told.good), "mean_wrong": s.mean(told.bad), "gap": told.gap},
             **{"right": len(told.good), "wrong": len(told.bad), "questions": told.questions},
-            **{"auc": told.auc, "auc_within": told.within, "auc_between": told.between},
+            "mixed": told.mixed,
+            **{"auc": told.auc, "within": told.within.share, "within_p": told.within.p},
+            **{"within_pairs": told.within.pairs, "within_questions": told.within.questions},
             **{"low": told.interval[0], "high": told.interval[1]},
         },
     )

@@ -8,7 +8,7 @@ from scipy.stats import binomtest
 
 from tests.printed import statistics as s
 from tests.printed.expected import Difference, Expected, Number, corners_of
-from tests.printed.facts import RIGHT, Contrast, as_array
+from tests.printed.facts import RIGHT, as_array
 
 Finding = dict[str, Any]
 Numbers = dict[str, Number]
@@ -38,14 +38,24 @@ def beyond_chance(finding: Finding, found: Expected) -> Numbers:
     }
 
 
+def turned(finding: Finding, found: Expected) -> tuple[list[str], list[str]]:
+    """Return which answers turned right and wrong: in every repeat."""
+    one, other = (found.facts.right.loc[run] for run in finding["contrast"].values())
+    return tuple(  # type: ignore[return-value]
+        [str(q) for q in one.index if (one[q], other[q]) == way] for way in ((0, 1), (1, 0))
+    )
+
+
 def answers_changed(finding: Finding, found: Expected) -> Numbers:
     """Which answers turned, of how many, and McNemar's exact p where each question is 0 or 1."""
     row = row_of(finding, found)
     won, ties, lost = (row.questions(sign) for sign in (1, 0, -1))
-    assert (finding["groups"]["gained"], finding["groups"]["lost"]) == (won, lost)
+    gained, gone = turned(finding, found)
+    partly = [q for q in (*won, *lost) if q not in (*gained, *gone)]
+    assert finding["groups"] == {"gained": gained, "lost": gone, "partly": partly}
     changed = len(won) + len(lost)
     return {
-        **{"gained": len(won), "lost": len(lost), "ties": len(ties)},
+        **{"mean": row.change, "gained": len(gained), "lost": len(gone), "ties": len(ties)},
         **{"discordant": changed, "questions": len(row.paired)},
         "p": s.mcnemar_p(as_array(row.paired)) if row.whole else row.p,
         "p_floor": 2.0 ** (1 - changed) if row.whole else row.floor,
@@ -53,28 +63,41 @@ def answers_changed(finding: Finding, found: Expected) -> Numbers:
 
 
 def credit(finding: Finding, found: Expected) -> Numbers:
-    """How many contrasts make a change, and which questions turned in every one of them.
-
-    A contrast that makes it backwards counts, with what turned the other way.
-    """
+    """How many contrasts make a change, which questions turned in every one, and by chance."""
     names = finding["names"]
+    lines = {
+        (change, way): found.turned_by(change, way)
+        for change, pairs in found.pairs_by_change.items()
+        for way in ("won", "lost")
+        if len(pairs) > 1
+    }
+    adjusted = dict(zip(lines, s.holm([line.p for line in lines.values()]), strict=True))
     values = names["left_value"], names["right_value"]
-    sign = 1 if names["direction"] == "won" else -1
-    turned = [
-        row.questions(way)
-        for way, made in ((sign, values), (-sign, values[::-1]))
-        for row in found.alike(Contrast("", "", finding["factor"], made))
-    ]
-    always = [question for question in turned[0] if all(question in one for one in turned)]
-    assert finding["questions"] == always
-    return {"contrasts": len(turned)}
+    own = ((finding["factor"], *values), names["direction"])
+    assert finding["questions"] == lines[own].questions
+    assert finding["kind"] == ("credit" if adjusted[own] <= s.ALPHA else "turned_in_every_contrast")
+    return {
+        "contrasts": len(found.pairs_by_change[own[0]]),
+        "expected": lines[own].expected,
+        "p": lines[own].p,
+        "p_adjusted": adjusted[own],
+    }
 
 
 def by_construction(finding: Finding, found: Expected) -> Numbers:
-    row, (left, right) = row_of(finding, found), finding["contrast"].values()
-    assert finding["groups"] == {"gained": row.questions(1), "lost": row.questions(-1)}
+    left, right = finding["contrast"].values()
+    assert row_of(finding, found)
+    gained, lost = turned(finding, found)
+    assert finding["groups"] == {"gained": gained, "lost": lost}
     assert found.attribution(left, right) == "generation"
     return {"same": found.facts.passage_changes(left, right)["same"]}
+
+
+def repeats_identical(finding: Finding, found: Expected) -> Numbers:
+    rows = found.facts.responses
+    texts = rows[rows["run"] == finding["run"]].groupby("question_id")["response"]
+    assert (texts.nunique(dropna=False) == 1).all()
+    return {"repeats": int(texts.size().max()), "questions": int((texts.size() > 1).sum())}
 
 
 def no_effect(finding: Finding, found: Expected) -> Numbers:
@@ -102,7 +125,7 @@ def interaction(finding: Finding, found: Expected) -> Numbers:
 def informative(finding: Finding, found: Expected) -> Numbers:
     kinds = found.facts.kinds_of_question()
     assert finding["questions"] == kinds["informative"]
-    known = sum(len(kinds[k]) for k in ("informative", "always_right", "always_wrong"))
+    known = sum(len(questions) for kind, questions in kinds.items() if kind != "unknown")
     return {"informative": len(kinds["informative"]), "questions": known}
 
 
@@ -117,6 +140,8 @@ def against_right(finding: Finding, found: Expected) -> Numbers:
     assert finding["names"]["graded_by"] == found.graded_by
     numbers: Numbers = {
         **{"auc": trust.auc, "low": trust.interval[0], "high": trust.interval[1]},
+        **{"within": trust.within.share, "within_p": trust.within.p},
+        **{"within_pairs": trust.within.pairs, "within_questions": trust.within.questions},
         **{"gap": trust.gap, "right": len(trust.good), "wrong": len(trust.bad)},
         "questions": trust.questions,
     }
@@ -225,6 +250,28 @@ def answered_unanswerable(finding: Finding, found: Expected) -> Numbers:
     return {"answered": len(finding["questions"]), "unanswerable": len(without)}
 
 
+def refusals(finding: Finding, found: Expected) -> Numbers:
+    """How many of the refused questions have an answer in the corpus."""
+    rows = found.facts.questions
+    wrong = [q for q in finding["questions"] if rows[q].get("answerable", True)]
+    assert finding["groups"]["wrong"] == wrong
+    return {
+        "correct_count": len(finding["questions"]) - len(wrong),
+        "wrong_count": len(wrong),
+    }
+
+
+def mean_without_refusals(finding: Finding, found: Expected) -> Numbers:
+    scores = found.facts.values(finding["metric"]).loc[finding["run"]].dropna()
+    kept = scores.drop(finding["questions"])
+    return {
+        "mean": float(scores.mean()),
+        "scored": len(scores),
+        "without": float(kept.mean()) if len(kept) else None,
+        "scored_without": len(kept),
+    }
+
+
 def refusals_recognised(finding: Finding, found: Expected) -> Numbers:
     return {"decided": int(found.facts.responses["response"].notna().sum()), "judged": 0}
 
@@ -262,7 +309,8 @@ def without_numbers(finding: Finding, found: Expected) -> Numbers:
 FINDINGS: dict[str, Callable[[Finding, Expected], Numbers]] = {
     **dict.fromkeys(("better", "worse", "different"), beyond_chance),
     "answers_changed": answers_changed,
-    "credit": credit,
+    **dict.fromkeys(("credit", "turned_in_every_contrast"), credit),
+    "repeats_identical": repeats_identical,
     "generation_by_construction": by_construction,
     "no_effect_possible": no_effect,
     "interaction": interaction,
@@ -280,6 +328,8 @@ FINDINGS: dict[str, Callable[[Finding, Expected], Numbers]] = {
     "one_cell": one_cell,
     "refused_despite_evidence": refused,
     "answered_unanswerable": answered_unanswerable,
+    "refusals": refusals,
+    "mean_without_refusals": mean_without_refusals,
     "refusals_recognised": refusals_recognised,
     "suspect_verdicts": suspect_verdicts,
     "nothing_beyond_chance": nothing_beyond,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console, RenderableType
 
-from harness.analysis import Analysis, MetricFacts, RunFacts, analyse, study_table
+from harness.analysis import Analysis, MetricFacts, Options, RunFacts, analyse, study_table
 from harness.records import Layer, Passage, Question, Response, Score
 from harness.render import StudyFacts
 
@@ -41,6 +41,7 @@ def analysed(
     passages: Mapping[str, tuple[int, int]] | None = None,
     questions: Sequence[str] | None = None,
     status: str = "no_claims",
+    options: Options = Options(),  # noqa: B008
 ) -> Analysis:
     """Analyse a study.
 
@@ -51,6 +52,7 @@ def analysed(
         passages: Run -> how many of how many passages come back; 1 of 10 where it is not named.
         questions: Their ids; q1, q2, ... where they are not given.
         status: Why scores are NA.
+        options: Of the analysis.
     """
     tables = [*(metrics or {}).values(), grades or {}]
     size = max((len(row) for table in tables for row in table.values()), default=2)
@@ -95,7 +97,8 @@ def analysed(
                 for q, value in zip(ids, row, strict=True)
                 if value is not None
             },
-        )
+        ),
+        options,
     )
 
 

@@ -22,7 +22,7 @@ SENTENCES = (
     "faithfulness 0.617 0.176 +0.441 30/17",
     "answer relevancy 0.579 0.171 +0.408 31/17",
     "Not trusted here: context precision, context recall.",
-    "p after Holm's correction for all 35 tests of this report, compared with 0.05.",
+    "adj. p: corrected for all 15 tests that may be claimed (step-down minP), compared with 0.05.",
     "prompt: default -> strict (ctx_k9 -> ctx_k9_strict) same passages for every question: any "
     "change is generation, by construction",
     "q1, q2 turned wrong; 2 of 8 questions changed, McNemar p = 0.5, the least that 2 changes can "
@@ -30,11 +30,11 @@ SENTENCES = (
     "identical by construction, as the passages are the same: context precision, context recall",
     "8 pairs differ in more than one factor and are not contrasts; existing runs separate all of "
     "them.",
-    "top_k 4 -> 9 won q1, q5: turned right in 2 of 2 contrasts that make this change.",
-    "index.contents text -> ctx won q2: turned right in 2 of 2 contrasts",
-    "so whatever changed is generation, by construction. Turned wrong: q1, q2.",
+    "What changed, not beyond chance - q1, q5 turned right in each of the 2 contrasts of top_k 4 "
+    "-> 9; by chance 0.267 such questions are expected (p = 0.022, after correction 0.088).",
+    "q2 turned right in each of the 2 contrasts of index.contents text -> ctx; by chance",
     "differs by +0.125 between index.contents text and ctx",
-    "No contrast is beyond chance",
+    "No change of a factor is better or worse beyond chance",
 )
 
 

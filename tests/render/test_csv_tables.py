@@ -36,6 +36,7 @@ def test_article_tables(article: Analysis) -> None:
         "right_wrong.csv": 48,
         "means.csv": 24,
         "trust.csv": 4,
+        "effects.csv": 25,
         "contrasts.csv": 35,
         "corrected.csv": 5,
         "confounded.csv": 8,
@@ -127,11 +128,12 @@ def test_rows_are_in_natural_order(study: Study, runs: Runs) -> None:
 
 def test_findings_have_their_sentence_in_the_language(article: Analysis) -> None:
     """Numbers and names as JSON, and the sentence in the report's language."""
-    row = next(r for r in read(csv_tables(article, "ja")["findings.csv"]) if r["kind"] == "credit")
+    rows = read(csv_tables(article, "ja")["findings.csv"])
+    row = next(r for r in rows if r["kind"] == "turned_in_every_contrast")
 
     assert json.loads(row["questions"]) == ["q1", "q5"]
-    assert json.loads(row["numbers"]) == {"contrasts": 2}
-    assert row["sentence"].startswith("top_k 4 -> 9 は q1、q5 を獲得しました。")
+    assert json.loads(row["numbers"])["contrasts"] == 2
+    assert row["sentence"].startswith("q1、q5 は top_k 4 -> 9 の比較2件のすべてで正解になりました")
 
 
 def test_confounded_pairs_name_what_is_missing(study: Study) -> None:

@@ -141,10 +141,10 @@ def test_every_contrast_is_there_in_full(article: Analysis, facts: StudyFacts) -
 
 
 def test_findings_come_first(article: Analysis, facts: StudyFacts) -> None:
-    """A reader of a pull request sees what was found before any table."""
+    """A reader of a pull request sees what was found before any table but that of the answer."""
     headings = re.findall(r"^## (.*)$", markdown(article, facts), re.MULTILINE)
 
-    assert headings[:2] == ["Findings", "Right and wrong"]
+    assert headings[:3] == ["What this rests on", "Findings", "Right and wrong"]
 
 
 def test_runs_that_say_the_same_share_a_sentence(article: Analysis, facts: StudyFacts) -> None:
@@ -157,7 +157,7 @@ def test_runs_that_say_the_same_share_a_sentence(article: Analysis, facts: Study
 def test_many_questions_stand_upright(study: Study, runs: Runs, facts: StudyFacts) -> None:
     """More than twenty questions are rows, so that the page stays narrow."""
     grades = {"k1": [1] * 30, "k2": [0] * 30}
-    rows = next(tables(markdown(study(runs(1, 2), grades=grades), facts)))
+    _, rows, *_ = tables(markdown(study(runs(1, 2), grades=grades), facts))
 
     assert rows[0] == ["question", "k1", "k2"]
     assert rows[2] == ["q1", "✓", "✗"]

@@ -7,6 +7,7 @@ import pytest
 from rich.cells import cell_len
 
 from harness.analysis import Analysis, MetricFacts, RunFacts
+from harness.analysis.results import Conclusion, TestFamily
 from harness.judge import JudgeAccuracy
 from harness.records import Layer
 from harness.render import LANGUAGES, StudyFacts, terminal
@@ -176,8 +177,8 @@ def test_confounded_pair_has_its_command(study: Study, facts: StudyFacts, printe
     named = replace(facts, overrides=("study=measles",))
     shown = printed(terminal(study(pair, grades={"a": [1, 0], "b": [1, 1]}), named))
 
-    assert "a and b differ in prompt default -> strict, top_k 4 -> 9; this would separate" in shown
-    assert "  python -m harness.collect study=measles variant=" in shown
+    assert "1 further run gives each of these changes" in shown
+    assert "\n  python -m harness.collect study=measles variant=a prompt=strict\n" in shown
     assert "No two runs differ in exactly one factor, so there is nothing to compare." in shown
 
 
@@ -329,13 +330,17 @@ def test_names_are_no_markup_and_no_control_codes(
     assert "\x1b" not in shown
 
 
-def test_findings_end_the_page(article: Analysis, facts: StudyFacts, printed: Printed) -> None:
-    """The findings come last, at most twelve of them, and the others are counted."""
+def test_findings_and_what_next_end_the_page(
+    article: Analysis, facts: StudyFacts, printed: Printed
+) -> None:
+    """At most twelve findings, the others counted, then what to do next."""
     shown = printed(terminal(article, facts)).rstrip().splitlines()
-    last = shown[shown.index("Findings") :]
+    next_ = shown.index("What next")
+    found = shown[shown.index("Findings") : next_]
 
-    assert sum(line.startswith("- ") for line in last) <= 12
-    assert last[-1].endswith(" more in report.md.")
+    assert sum(line.startswith("- ") for line in found) <= 12
+    assert found[-2].endswith(" more in report.md.")
+    assert not [line for line in shown[next_ + 2 :] if line.startswith("===")]
 
 
 def test_interval_keeps_the_sign_that_decides(
@@ -463,18 +468,17 @@ def test_verdicts_stand_beside_their_metric(
     """Better and worse are words; a declared test says so."""
     contrast = article.contrasts[-1]
     rows = tuple(
-        replace(row, verdict=type(row.verdict)("worse"), primary=True)
+        replace(row, verdict=Conclusion.WORSE, family=TestFamily.PRIMARY)
         if row.metric == "faithfulness"
         else row
         for row in contrast.differences
     )
-    family = replace(article.family, primary=1)
+    family = replace(article.family, primary=1, declared=True)
     found = replace(article, contrasts=(replace(contrast, differences=rows),), family=family)
     shown = one_line(printed(terminal(found, facts)))
 
-    assert "faithfulness: worse -0.267" in shown
-    assert "(declared)" in shown
-    assert "1 of them were declared beforehand" in shown
+    assert "faithfulness: worse (primary) -0.267" in shown
+    assert "The primary tests (1) were declared before collecting" in shown
 
 
 def test_data_that_contradict_themselves_come_first(
@@ -488,15 +492,12 @@ def test_data_that_contradict_themselves_come_first(
     assert "context precision differs on q2;" in one_line(" ".join(last[3:6]))
 
 
-def test_costs_beyond_chance(
-    article: Analysis, facts: StudyFacts, printed: Printed, study: Study, runs: Runs
-) -> None:
-    """A cost that changed on every one of many questions says so in its line."""
+def test_costs_are_described(facts: StudyFacts, printed: Printed, study: Study, runs: Runs) -> None:
+    """A cost that changed on every one of many questions is said, and not tested."""
     tokens = {"k1": [100.0 + n for n in range(12)], "k2": [200.0 + n * n for n in range(12)]}
     shown = printed(terminal(study(runs(1, 2), {TOKENS: tokens}), facts))
 
-    # 12 questions that all rise: p = 2 / 2**12
-    assert "costs: input tokens 106 -> 242 (beyond chance, adj. p < 0.001)" in shown
+    assert "costs: input tokens 106 -> 242\n" in shown
 
 
 def test_long_names_are_cut(study: Study, facts: StudyFacts, printed: Printed) -> None:

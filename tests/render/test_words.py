@@ -54,7 +54,7 @@ def test_templates_ask_for_what_findings_carry(language: str) -> None:
     assert set(voice.texts["kinds"]) == set(KINDS)
     for kind, carried in KINDS.items():
         texts = {*carried.about, *carried.names, *carried.groups}
-        if {"factor", "left", "right", "left_value"} <= texts:
+        if {"factor", "left_value"} <= texts:
             texts.add("change")
         known = {*texts, *carried.numbers, "alpha"}
         for condition, template in templates(voice, kind):

@@ -62,8 +62,9 @@ def test_the_report_is_printed_and_written(command: Command, article: Article) -
         *("contrasts.csv", "trust.csv", "right_wrong.csv", "curves.csv", "confounded.csv"),
         *("interactions.csv", "counterfactuals.csv", "suspects.csv"),
     }
-    [credit] = of_kind(article, "credit", factor="top_k")
-    assert (credit["questions"], credit["names"]["direction"]) == (["q1", "q5"], "won")
+    [turned] = of_kind(article, "turned_in_every_contrast", factor="top_k")
+    assert (turned["questions"], turned["names"]["direction"]) == (["q1", "q5"], "won")
+    assert turned["severity"] == "change"
     [strict] = of_kind(article, "generation_by_construction")
     assert strict["contrast"] == {"left": "ctx_k9", "right": "ctx_k9_strict"}
     assert strict["groups"] == {"gained": [], "lost": ["q1", "q2"]}
@@ -175,7 +176,7 @@ def test_a_view_narrows_what_is_shown(command: Command, article: Article) -> Non
 
     assert "(baseline=text_k9 factor=top_k)" in done.stdout
     assert "top_k: 9 -> 4  (text_k9 -> text_k4)" in done.stdout
-    assert "for all 35 tests" in done.stdout
+    assert "for all 15 tests" in running(done.stdout)
     view = article.folder / "article/report/text_k9-top_k/findings.json"
     findings = json.loads(view.read_text("utf-8"))
     assert "prompt" not in {finding["factor"] for finding in findings}
@@ -208,9 +209,9 @@ def test_a_declared_test_is_a_family_of_its_own(
 
     done = command("report", *article.words)
 
-    assert "1 of them were declared beforehand" in running(done.stdout)
+    assert "The primary tests (1) were declared before collecting" in running(done.stdout)
     contrasts = pd.read_csv(article.folder / "article/report/contrasts.csv")
-    [row] = contrasts[contrasts["primary"]].to_dict("records")
+    [row] = contrasts[contrasts["family"] == "primary"].to_dict("records")
     assert (row["factor"], row["metric"], row["p_adjusted"]) == ("prompt", "faithfulness", 0.125)
     assert not caplog.records
 
@@ -225,11 +226,11 @@ def test_a_test_declared_too_late_is_exploratory(
     done = command("report", *article.words, "study.primary=[{factor:prompt,metric:faithfulness}]")
 
     assert done.returncode == 0, done.stderr
-    assert "declared beforehand" not in done.stdout
+    assert "declared before collecting" not in running(done.stdout)
     [record] = caplog.records
     assert record.getMessage() == (
-        "faithfulness of prompt is exploratory: it was declared after ctx_k9 was collected "
-        "(2026-01-01T00:00:00+00:00)"
+        "study.primary: faithfulness of prompt does not count: it was declared after ctx_k9 was "
+        "collected (2026-01-01T00:00:00+00:00)"
     )
 
 

@@ -18,7 +18,9 @@ class Severity(StrEnum):
     WARNING = "warning"
     """A number of the report means less than it seems to."""
     FINDING = "finding"
-    """A result."""
+    """A result: beyond chance, or a fact that needs no test."""
+    CHANGE = "change"
+    """Something changed, and nothing shows that it is more than chance."""
     NOTE = "note"
 
 
@@ -65,11 +67,20 @@ SIDES = ("left_value", "right_value")
 """The factor's values, as text."""
 CONTRADICTION = (Severity.ERROR, (*CONTRAST, "metric", "questions"), ("differing",), SIDES)
 TESTED = (
-    Severity.FINDING,
-    (*CONTRAST, "metric", "questions"),
-    ("mean", "low", "high", "p", "p_floor", "p_adjusted", "questions", "wins", "ties", "losses"),
+    ("factor", "metric", "questions"),
+    ("mean", "low", "high", "p", "p_adjusted", "q", "questions", "wins", "ties", "losses"),
     SIDES,
     ("won", "lost"),
+)
+TRUST_NUMBERS = (
+    *("within", "within_p", "within_pairs", "within_questions"),
+    *("auc", "low", "high", "gap", "right", "wrong", "questions"),
+)
+
+TURNED = (
+    ("factor", "questions"),
+    ("contrasts", "expected", "p", "p_adjusted"),
+    (*SIDES, "direction"),
 )
 
 KINDS: dict[str, FindingKind] = {
@@ -83,43 +94,41 @@ KINDS: dict[str, FindingKind] = {
         *CONTRADICTION,
     ),
     "better": FindingKind(
-        "Right is better than left in this metric, beyond chance within the family.", *TESTED
+        "The change makes this metric better, beyond chance for all that the report may claim.",
+        Severity.FINDING,
+        *TESTED,
     ),
     "worse": FindingKind(
-        "Right is worse than left in this metric, beyond chance within the family.", *TESTED
+        "The change makes this metric worse, beyond chance for all that the report may claim.",
+        Severity.FINDING,
+        *TESTED,
+    ),
+    "cannot_tell": FindingKind(
+        "The difference is beyond chance, but more scores are missing on one side, and with their "
+        "best or worst values it would have the other sign.",
+        Severity.WARNING,
+        *TESTED,
+    ),
+    "suggested": FindingKind(
+        "The change may claim nothing in this metric, but its difference is worth a test of its "
+        "own: `q` is the false discovery rate.",
+        Severity.NOTE,
+        *TESTED,
     ),
     "under_every_judge": FindingKind(
         "Every judge's scores give this finding. `said` is its kind or, for a metric that is not "
         "trusted, its verdict; `k` is the rank that a finding on ranks is about.",
         Severity.FINDING,
-        (*CONTRAST, "run", "metric", "questions"),
+        ("factor", "run", "metric", "questions"),
         ("k",),
         (*SIDES, "said"),
         ("judges",),
     ),
-    "answers_changed": FindingKind(
-        "Answers that became right (gained) or wrong (lost) from left to right; p is McNemar's.",
-        Severity.FINDING,
-        (*CONTRAST, "metric", "questions"),
-        ("gained", "lost", "ties", "p", "p_floor", "discordant", "questions"),
-        SIDES,
-        ("gained", "lost"),
-    ),
     "credit": FindingKind(
         "These questions became right (direction `won`) or wrong (`lost`) in every contrast with "
-        "this change of this factor.",
+        "this change of this factor, more than `expected` by chance.",
         Severity.FINDING,
-        ("factor", "questions"),
-        ("contrasts",),
-        (*SIDES, "direction"),
-    ),
-    "generation_by_construction": FindingKind(
-        "Every passage is the same on both sides: what changed on these questions is generation.",
-        Severity.FINDING,
-        (*CONTRAST, "questions"),
-        ("same",),
-        SIDES,
-        ("gained", "lost"),
+        *TURNED,
     ),
     "no_effect_possible": FindingKind(
         "All responses and passages are identical: the factor did not act.",
@@ -128,27 +137,11 @@ KINDS: dict[str, FindingKind] = {
         ("questions",),
         SIDES,
     ),
-    "interaction": FindingKind(
-        "The first factor's effect on the metric depends on the second's value by `mean`.",
-        Severity.FINDING,
-        ("factor", "metric", "questions"),
-        ("mean", "low", "high", "p", "p_floor", "questions"),
-        (*SIDES, "second_factor", "second_left_value", "second_right_value"),
-    ),
-    "informative": FindingKind(
-        "Only these questions are answered right by some runs and wrong by others.",
-        Severity.FINDING,
-        ("questions",),
-        ("informative", "questions"),
-    ),
-    "different": FindingKind(
-        "Right differs from left in a metric of cost, beyond chance within the family.", *TESTED
-    ),
     "metric_trusted": FindingKind(
-        "The metric scores right answers above wrong ones, beyond chance.",
+        "The metric scores right answers above wrong ones to the same question, beyond chance.",
         Severity.FINDING,
         ("metric",),
-        ("auc", "low", "high", "gap", "right", "wrong", "questions"),
+        TRUST_NUMBERS,
         ("graded_by",),
     ),
     "deeper_rank": FindingKind(
@@ -163,29 +156,29 @@ KINDS: dict[str, FindingKind] = {
         "The scores of `judges` give this finding and those of `others` do not; `said` and `k` as "
         "in `under_every_judge`.",
         Severity.WARNING,
-        (*CONTRAST, "run", "metric", "questions"),
+        ("factor", "run", "metric", "questions"),
         ("k",),
         (*SIDES, "said"),
         ("judges", "others"),
     ),
     "nothing_beyond_chance": FindingKind(
-        "No test of the family is below the level after correction.",
+        "No change of a factor is better or worse beyond chance in anything.",
         Severity.WARNING,
         (),
-        ("contrasts", "tests", "smallest_adjusted"),
+        ("primary", "smallest_adjusted"),
     ),
     "nothing_can_be_significant": FindingKind(
-        "With this few questions and this many tests no result at all could have passed.",
+        "So few questions changed that no primary test at all could have passed.",
         Severity.WARNING,
         (),
-        ("tests", "smallest_p", "level"),
+        ("primary", "smallest_p", "alpha"),
     ),
     "metric_not_trusted": FindingKind(
-        "The metric cannot tell right answers from wrong ones (verdict `no_evidence`), or scores "
-        "wrong ones higher (`inverted`).",
+        "The metric is not shown to tell right from wrong answers to the same question (verdict "
+        "`no_evidence`), or scores wrong ones higher (`inverted`).",
         Severity.WARNING,
         ("metric",),
-        ("auc", "low", "high", "gap", "right", "wrong", "questions"),
+        TRUST_NUMBERS,
         ("graded_by", "verdict"),
     ),
     "retrieval_moved": FindingKind(
@@ -271,6 +264,20 @@ KINDS: dict[str, FindingKind] = {
         ("run", "questions"),
         ("answered", "unanswerable"),
     ),
+    "refusals": FindingKind(
+        "Refusals: correct where the corpus holds no answer, wrong where it holds one.",
+        Severity.NOTE,
+        ("run", "questions"),
+        ("correct_count", "wrong_count"),
+        groups=("correct", "wrong"),
+    ),
+    "mean_without_refusals": FindingKind(
+        "The mean over all scored questions, and without those that were refused: relevancy does "
+        "not see whether the corpus holds the answer.",
+        Severity.NOTE,
+        ("run", "metric", "questions"),
+        ("mean", "scored", "without", "scored_without"),
+    ),
     "refusals_recognised": FindingKind(
         "Of the `decided` answers, the judge said of `judged` whether they refuse; sentence "
         "structure decided the others.",
@@ -328,6 +335,46 @@ KINDS: dict[str, FindingKind] = {
         ("reason",),
         ("runs", "others"),
     ),
+    "turned_in_every_contrast": FindingKind(
+        "As `credit`, but chance turns as many.", Severity.CHANGE, *TURNED
+    ),
+    "answers_changed": FindingKind(
+        "Answers that became right (gained) or wrong (lost) from left to right, in every repeat, "
+        "or in some (partly), by `mean` over all questions; p is McNemar's, where repeats differ "
+        "the sign-flip test's.",
+        Severity.CHANGE,
+        (*CONTRAST, "metric", "questions"),
+        ("mean", "gained", "lost", "ties", "p", "p_floor", "discordant", "questions"),
+        SIDES,
+        ("gained", "lost", "partly"),
+    ),
+    "interaction": FindingKind(
+        "The first factor's effect on the metric depends on the second's value by `mean`.",
+        Severity.CHANGE,
+        ("factor", "metric", "questions"),
+        ("mean", "low", "high", "p", "p_floor", "questions"),
+        (*SIDES, "second_factor", "second_left_value", "second_right_value"),
+    ),
+    "generation_by_construction": FindingKind(
+        "Every passage is the same on both sides: what changed on these questions is generation.",
+        Severity.NOTE,
+        (*CONTRAST, "questions"),
+        ("same",),
+        SIDES,
+        ("gained", "lost"),
+    ),
+    "informative": FindingKind(
+        "Only these questions are answered right by some runs and wrong by others.",
+        Severity.NOTE,
+        ("questions",),
+        ("informative", "questions"),
+    ),
+    "repeats_identical": FindingKind(
+        "All repeats of each question have the same text: the seed had no effect.",
+        Severity.NOTE,
+        ("run",),
+        ("repeats", "questions"),
+    ),
     "confounded": FindingKind(
         "The runs differ in several factors and no chain of runs separates them; `words` make "
         "the variant that would.",
@@ -351,10 +398,11 @@ KINDS: dict[str, FindingKind] = {
         ("factor", "metric"),
     ),
     "too_few_grades": FindingKind(
-        "Too few graded answers, or of one kind only, to say whether the metric can be trusted.",
+        "Too few right and wrong answers to the same questions, or none, to say whether the metric "
+        "can be trusted.",
         Severity.NOTE,
         ("metric",),
-        ("right", "wrong", "questions"),
+        ("within_pairs", "within_questions", "right", "wrong", "questions"),
         ("graded_by",),
     ),
     "always_right": FindingKind(

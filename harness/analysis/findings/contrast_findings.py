@@ -1,25 +1,26 @@
-"""Findings about one contrast."""
+"""Findings about one change of a factor, and about one contrast."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from harness.analysis.contrasts import FIXED_AT_ZERO
 from harness.analysis.findings import Finding, numbers_of, value_text
 from harness.analysis.results import (
     BEYOND_CHANCE,
+    FOUND,
     Analysis,
     Attribution,
     Change,
     Conclusion,
     Contrast,
     Difference,
+    Effect,
+    Outcomes,
     PassageComparison,
 )
-from harness.analysis.statistics.sign_flip import binomial_p
 from harness.analysis.study_table import RIGHT
 from harness.records import Layer, acts_after_retrieval
 
-UNEVEN = 0.05
-"""Probability below which NA cells fall too unevenly on the two sides."""
+Ids = tuple[str, ...]
 
 NOTEWORTHY = 0.1
 """Share of questions that are NA on one side only from which it is reported that the sign of the
@@ -31,9 +32,8 @@ def contrast_findings(analysis: Analysis) -> Iterator[Finding]:
     layers = {metric.metric: metric.layer for metric in analysis.means}
     for contrast in analysis.contrasts:
         yield from contradictions(contrast, layers)
-        yield from significant_differences(contrast)
-        yield from changed_answers(contrast)
-        yield from by_construction(contrast)
+        yield from changed_answers(contrast, analysis.outcomes)
+        yield from by_construction(contrast, analysis.outcomes)
         yield from moved_passages(contrast)
         yield from missing_scores(contrast)
 
@@ -61,41 +61,54 @@ def contradictions(contrast: Contrast, layers: Mapping[str, Layer]) -> Iterator[
             )
 
 
-def significant_differences(contrast: Contrast) -> Iterator[Finding]:
-    """Yield the differences that are beyond chance."""
-    for difference in contrast.differences:
-        if difference.verdict in BEYOND_CHANCE:
-            yield about(
-                contrast,
-                difference.verdict.value,
-                metric=difference.metric,
-                numbers=numbers_of(difference.verdict.value, difference),
-                groups={"won": difference.won, "lost": difference.lost},
-                questions=(*difference.won, *difference.lost),
-            )
+def effect_findings(effects: Iterable[Effect]) -> Iterator[Finding]:
+    """Yield the metrics in which a change of a factor is better or worse, or may be."""
+    for effect, row in ((one, row) for one in effects for row in one.differences):
+        if row.verdict not in FOUND:
+            continue
+        kind = row.verdict.value
+        yield Finding(
+            kind,
+            numbers=numbers_of(kind, row),
+            names=values_of(effect.change),
+            groups={"won": row.won, "lost": row.lost},
+            questions=(*row.won, *row.lost),
+            factor=effect.factor,
+            metric=row.metric,
+        )
 
 
-def changed_answers(contrast: Contrast) -> Iterator[Finding]:
-    """Yield which answers became right or wrong, with McNemar's test."""
+def changed_answers(contrast: Contrast, outcomes: Outcomes) -> Iterator[Finding]:
+    """Yield which answers became right or wrong, where the contrast is not better or worse."""
     right = contrast.difference(RIGHT)
-    if right is None or not (right.won or right.lost):
+    if right is None or not (right.won or right.lost) or right.verdict in BEYOND_CHANCE:
         return
+    groups = turned_answers(contrast, right, outcomes)
     yield about(
         contrast,
         "answers_changed",
         metric=RIGHT,
-        numbers=answer_changes(right),
-        groups={"gained": right.won, "lost": right.lost},
+        numbers=answer_changes(right, groups),
+        groups=groups,
         questions=(*right.won, *right.lost),
     )
 
 
-def answer_changes(right: Difference) -> dict[str, float | None]:
-    """Return how many answers became right or wrong, with McNemar's p where it can be computed."""
+def turned_answers(contrast: Contrast, right: Difference, outcomes: Outcomes) -> dict[str, Ids]:
+    """Return the questions that turned right, that turned wrong, and that changed in part."""
+    gained, lost = outcomes.turned(contrast.left, contrast.right)
+    turned = {*gained, *lost}
+    partly = tuple(q for q in (*right.won, *right.lost) if q not in turned)
+    return {"gained": gained, "lost": lost, "partly": partly}
+
+
+def answer_changes(right: Difference, groups: Mapping[str, Ids]) -> dict[str, float | None]:
+    """Return how many answers turned, with McNemar's p where it can be computed."""
     test = right.mcnemar
     return {
-        "gained": right.wins,
-        "lost": right.losses,
+        "mean": right.mean,
+        "gained": len(groups["gained"]),
+        "lost": len(groups["lost"]),
         "ties": right.ties,
         "p": right.p if test is None else test.p,
         "p_floor": right.p_floor if test is None else test.floor,
@@ -104,7 +117,7 @@ def answer_changes(right: Difference) -> dict[str, float | None]:
     }
 
 
-def by_construction(contrast: Contrast) -> Iterator[Finding]:
+def by_construction(contrast: Contrast, outcomes: Outcomes) -> Iterator[Finding]:
     """Yield what equal passages decide without a test."""
     if contrast.attribution is Attribution.NO_EFFECT_POSSIBLE:
         yield about(
@@ -123,14 +136,13 @@ def by_construction(contrast: Contrast) -> Iterator[Finding]:
             questions=contrast.passages.same_calls,
         )
     if contrast.attribution is Attribution.GENERATION:
-        right = contrast.difference(RIGHT)
-        won, lost = (right.won, right.lost) if right else ((), ())
+        gained, lost = outcomes.turned(contrast.left, contrast.right)
         yield about(
             contrast,
             "generation_by_construction",
             numbers={"same": contrast.passages.same},
-            groups={"gained": won, "lost": lost},
-            questions=(*won, *lost),
+            groups={"gained": gained, "lost": lost},
+            questions=(*gained, *lost),
         )
 
 
@@ -156,13 +168,12 @@ def missing_scores(contrast: Contrast) -> Iterator[Finding]:
         left, right = len(row.dropped_left), len(row.dropped_right)
         # cells that are NA on both sides do not make the sides unequal
         one_sided = left + right
-        uneven = binomial_p(left, right) <= UNEVEN
         decisive = row.flips_with_missing and one_sided >= NOTEWORTHY * (one_sided + row.questions)
         if (
             one_sided
             and row.questions
             and row.verdict not in FIXED_AT_ZERO
-            and (uneven or decisive)
+            and (row.missing_differs or decisive)
         ):
             yield about(
                 contrast,

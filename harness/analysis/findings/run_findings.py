@@ -8,12 +8,15 @@ import numpy as np
 
 from harness.analysis.changes import evidence_retrieved
 from harness.analysis.findings import Finding, numbers_of
-from harness.analysis.means import COARSE
+from harness.analysis.means import COARSE, mean_of
 from harness.analysis.results import Analysis, RetrievalFacts, RunSummary, Suspect
-from harness.analysis.study_table import RunFacts, StudyTable
+from harness.analysis.study_table import RunFacts, StudyTable, names_where
 from harness.records import Layer, Response
 
 Numbers = Mapping[str, float | int | None]
+
+RELEVANCY = "answer_relevancy"
+"""The metric, under any rule, that scores a refusal low even where it is correct."""
 
 
 def run_findings(study: StudyTable, analysis: Analysis) -> Iterator[Finding]:
@@ -23,7 +26,9 @@ def run_findings(study: StudyTable, analysis: Analysis) -> Iterator[Finding]:
     evidence = evidence_retrieved(study)
     for facts in study.runs:
         yield from refusals(study, facts, evidence)
+        yield from means_without_refusals(study, facts)
         yield from same_family(facts)
+        yield from repeats_identical(study, facts)
         if facts.other_models:
             names = {"generator": facts.generator or "", "answered": ", ".join(facts.other_models)}
             yield Finding("another_model", names=names, run=facts.name)
@@ -81,7 +86,18 @@ def k_not_reached(response: Response) -> bool:
 def refusals(
     study: StudyTable, run: RunFacts, evidence: dict[tuple[str, str], bool]
 ) -> Iterator[Finding]:
-    """Yield refusals although the evidence was retrieved, and answers to unanswerable questions."""
+    """Yield correct and wrong refusals, those despite evidence, and answers where none exists."""
+    names = tuple(question.id for question in study.questions if question.id in run.refused)
+    if names:
+        wrong = tuple(q.id for q in study.questions if q.answerable and q.id in run.refused)
+        correct = tuple(name for name in names if name not in wrong)
+        yield Finding(
+            "refusals",
+            numbers={"correct_count": len(correct), "wrong_count": len(wrong)},
+            groups={"correct": correct, "wrong": wrong},
+            run=run.name,
+            questions=names,
+        )
     refused = tuple(
         question.id
         for question in study.questions
@@ -111,6 +127,31 @@ def refusals(
         )
 
 
+def means_without_refusals(study: StudyTable, run: RunFacts) -> Iterator[Finding]:
+    """Yield the mean relevancy with and without the refused questions, where some are scored."""
+    cube = study.scores
+    refused = np.array([name in run.refused for name in cube.questions], dtype=bool)
+    for k, facts in enumerate(cube.metrics):
+        if facts.name.partition("@")[0] != RELEVANCY:
+            continue
+        values = cube.values[cube.runs.index(run.name), :, k]
+        scored = ~np.isnan(values)
+        if (scored & refused).any():
+            kept = values[scored & ~refused]
+            yield Finding(
+                "mean_without_refusals",
+                numbers={
+                    "mean": mean_of(values[scored]),
+                    "scored": int(scored.sum()),
+                    "without": mean_of(kept),
+                    "scored_without": kept.size,
+                },
+                run=run.name,
+                metric=facts.name,
+                questions=names_where(cube.questions, scored & refused),
+            )
+
+
 def refusals_recognised(study: StudyTable) -> Iterator[Finding]:
     """Yield who decided which answers refuse, where the report says that some do or do not."""
     if any(run.refused for run in study.runs) or not all(q.answerable for q in study.questions):
@@ -128,6 +169,15 @@ def same_family(run: RunFacts) -> Iterator[Finding]:
             names={"generator": run.generator, "judge": run.judge},
             run=run.name,
         )
+
+
+def repeats_identical(study: StudyTable, run: RunFacts) -> Iterator[Finding]:
+    """Yield a run of several repeats in which each question has one text only."""
+    cells = [study.responses.get((run.name, question.id), ()) for question in study.questions]
+    repeated = [[one.response for one in repeats] for repeats in cells if len(repeats) > 1]
+    if repeated and all(len(set(texts)) == 1 for texts in repeated):
+        numbers = {"repeats": max(map(len, repeated)), "questions": len(repeated)}
+        yield Finding("repeats_identical", numbers, run=run.name)
 
 
 def model_family(model: str) -> str:

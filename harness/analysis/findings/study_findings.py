@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator
 from harness.analysis.findings import SIDES, Finding, numbers_of, value_text
 from harness.analysis.findings.contrast_findings import values_of
 from harness.analysis.results import (
-    BEYOND_CHANCE,
+    UNCHECKED,
     Analysis,
     CheckAgreement,
     Confounded,
-    Contrast,
     Interaction,
     Judges,
     MetricMeans,
@@ -20,8 +19,6 @@ from harness.analysis.results import (
 )
 from harness.analysis.study_table import RIGHT, Options, StudyTable
 
-Ids = tuple[str, ...]
-
 MOSTLY = 0.5
 """Share of the cells from which a metric as a whole is called quantised."""
 
@@ -30,7 +27,7 @@ def study_findings(
     study: StudyTable, analysis: Analysis, view: Analysis, options: Options
 ) -> Iterator[Finding]:
     """Yield the findings about the study as a whole, and about several contrasts in view."""
-    yield from credited(view.contrasts)
+    yield from credited(view)
     yield from beyond_chance(analysis)
     yield from untested_primary(analysis, options)
     for interaction in view.interactions:
@@ -44,57 +41,44 @@ def study_findings(
     yield from question_findings(study, analysis)
 
 
-def credited(contrasts: Iterable[Contrast]) -> Iterator[Finding]:
-    """Yield the questions that one change of a factor turned in every contrast with that change."""
-    alike: dict[tuple[str, str, str], list[tuple[Ids, Ids]]] = defaultdict(list)
-    for contrast in contrasts:
-        right = contrast.difference(RIGHT)
-        if right is None:
-            continue
-        values = values_of(contrast.change)
-        left_value, right_value = values["left_value"], values["right_value"]
-        if (contrast.factor, right_value, left_value) in alike:  # the same change, read backwards
-            alike[contrast.factor, right_value, left_value].append((right.lost, right.won))
-        else:
-            alike[contrast.factor, left_value, right_value].append((right.won, right.lost))
-    for (factor, left, right_value), rows in alike.items():
-        for direction, turned in zip(("won", "lost"), zip(*rows, strict=True), strict=True):
-            always = tuple(q for q in turned[0] if all(q in one for one in turned))
-            if always:
-                yield Finding(
-                    "credit",
-                    numbers={"contrasts": len(rows)},
-                    names={"left_value": left, "right_value": right_value, "direction": direction},
-                    factor=factor,
-                    questions=always,
-                )
+def credited(analysis: Analysis) -> Iterator[Finding]:
+    """Yield what several contrasts of one change turned alike: more than by chance, or not."""
+    for credit in analysis.credits:
+        if credit.questions and credit.p_adjusted is not None:
+            surprising = credit.p_adjusted <= analysis.family.alpha
+            yield Finding(
+                "credit" if surprising else "turned_in_every_contrast",
+                numbers={
+                    "contrasts": len(credit.contrasts),
+                    "expected": credit.expected,
+                    "p": credit.p,
+                    "p_adjusted": credit.p_adjusted,
+                },
+                names={**values_of(credit.change), "direction": credit.direction},
+                factor=credit.change.factor,
+                questions=credit.questions,
+            )
 
 
 def beyond_chance(analysis: Analysis) -> Iterator[Finding]:
-    """Yield whether the family could show anything, and whether it did."""
+    """Yield whether the primary tests could show anything, and whether anything was claimed."""
     family = analysis.family
-    rows = [d for c in analysis.contrasts for d in c.differences]
-    adjusted = [row.p_adjusted for row in rows if row.p_adjusted is not None]
+    primary = [row for effect in analysis.effects for row in effect.primary]
+    adjusted = [row.p_adjusted for row in primary if row.p_adjusted is not None]
     if not adjusted:
         return
-    if family.smallest_p is not None and family.smallest_p > family.level:
+    if family.smallest_p is not None and family.smallest_p > family.alpha:
         yield Finding(
             "nothing_can_be_significant", numbers=numbers_of("nothing_can_be_significant", family)
         )
-    if not any(row.verdict in BEYOND_CHANCE for row in rows):
-        yield Finding(
-            "nothing_beyond_chance",
-            numbers={
-                "contrasts": len(analysis.contrasts),
-                "tests": family.tests,
-                "smallest_adjusted": min(adjusted),
-            },
-        )
+    if not any(effect.claims for effect in analysis.effects):
+        numbers = {"primary": family.primary, "smallest_adjusted": min(adjusted)}
+        yield Finding("nothing_beyond_chance", numbers=numbers)
 
 
 def untested_primary(analysis: Analysis, options: Options) -> Iterator[Finding]:
     """Yield the tests that were declared before collecting and that no contrast makes."""
-    done = {(c.factor, d.metric) for c in analysis.contrasts for d in c.differences if d.primary}
+    done = {(effect.factor, row.metric) for effect in analysis.effects for row in effect.primary}
     for one in options.primary:
         if (one.factor, one.metric) not in done:
             yield Finding("primary_not_tested", factor=one.factor, metric=one.metric)
@@ -151,11 +135,12 @@ def question_findings(study: StudyTable, analysis: Analysis) -> Iterator[Finding
     """Yield which questions are informative, and which have the same wording."""
     grid = analysis.outcomes
     if grid.known and len(grid.rows) > 1:
-        yield Finding(
-            "informative",
-            numbers={"informative": len(grid.informative), "questions": grid.known},
-            questions=grid.informative,
-        )
+        if grid.informative or not grid.partly_right:
+            yield Finding(
+                "informative",
+                numbers={"informative": len(grid.informative), "questions": grid.known},
+                questions=grid.informative,
+            )
         for kind, ids in (("always_wrong", grid.always_wrong), ("always_right", grid.always_right)):
             if ids:
                 yield Finding(kind, numbers={"runs": len(grid.rows)}, questions=ids)
@@ -201,7 +186,7 @@ def missing_and_coarse(metric: MetricMeans) -> Iterator[Finding]:
 
 def trust_finding(row: MetricTrust) -> Finding:
     """Return whether a metric can be trusted."""
-    kinds = {Trust.TRUSTED: "metric_trusted", Trust.TOO_FEW_GRADES: "too_few_grades"}
+    kinds = {Trust.TRUSTED: "metric_trusted", **dict.fromkeys(UNCHECKED, "too_few_grades")}
     kind = kinds.get(row.verdict, "metric_not_trusted")
     names = {"graded_by": row.graded_by}
     if row.verdict not in kinds:
@@ -224,8 +209,6 @@ def judge_findings(judges: Judges) -> Iterator[Finding]:
             groups={"judges": row.judges} | ({} if everywhere else {"others": row.others}),
             questions=finding.questions,
             factor=finding.factor,
-            left=finding.left,
-            right=finding.right,
             run=finding.run,
             metric=finding.metric,
         )

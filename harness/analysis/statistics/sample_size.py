@@ -1,6 +1,7 @@
 """How many questions a study needs, and what it can show before anything is collected."""
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -99,7 +100,7 @@ def power(
         level=level,
         smallest_p=smallest_p(questions),
         possible=smallest_p(questions) <= level,
-        fewest_questions=math.ceil(1 - math.log2(level)),
+        fewest_questions=fewest_changes(level),
         detectable=detectable(assumed.spread, questions, level, assumed.power),
         questions_needed=needed,
         graded_questions=graded_questions(assumed.auc, assumed.share_right, assumed.alpha),
@@ -133,33 +134,82 @@ def auc_variance(auc: float, right: float, wrong: float) -> float:
     ) / (right * wrong)
 
 
-def detectable(spread: float, n: int, level: float, power: float) -> float | None:
+def detectable(
+    spread: float, n: int, level: float, power: float, binary: bool = False
+) -> float | None:
     """Return the smallest mean difference that n questions find at this level with this power.
 
-    None where even the clearest result cannot pass: the smallest sign-flip p is 2 / 2**n.
+    Where each difference is 1, 0 or -1 (binary) it is exact, for answers that all change one way.
+    Else by Student's t: differences are assumed to spread as normal ones do, and as much as these;
+    where only a result with all questions on one side can pass, they must all lie there. None
+    where even the clearest result cannot pass: the smallest sign-flip p is 2 / 2**n.
 
     >>> detectable(0.4, 8, 0.05, 0.8).__round__(2)
     0.46
     >>> detectable(0.4, 8, 0.05 / 28, 0.8)
     """
+    from scipy.special import ndtri
+
+    if binary:
+        return detectable_share(n, level, power)
     if n < 2 or smallest_p(n) > level:
         return None
     df = n - 1
-    return (t_quantile(power, df) - t_quantile(level / 2, df)) * spread / math.sqrt(n)
+    by_size = (t_quantile(power, df) - t_quantile(level / 2, df)) / math.sqrt(n)
+    all_alike = float(ndtri(power ** (1 / n))) if level < 2 * smallest_p(n) else 0.0
+    return max(by_size, all_alike) * spread
 
 
-def questions_needed(mean: float, spread: float, level: float, power: float) -> int | None:
+def detectable_share(n: int, level: float, power: float) -> float | None:
+    """Return the share of n answers that must change, all one way, to be found with this power.
+
+    By the exact test on right and wrong: the probability that as many of n change as must is a
+    binomial one. None where even n cannot pass.
+
+    >>> detectable_share(12, 0.05 / 77, 0.8).__round__(3)  # all 12 of 12: 0.8 ** (1 / 12)
+    0.982
+    >>> detectable_share(10, 0.05 / 77, 0.8)
+    """
+    from scipy.special import betaincinv
+
+    fewest = fewest_changes(level)
+    return float(betaincinv(fewest, n - fewest + 1, power)) if fewest <= n else None
+
+
+def fewest_changes(level: float) -> int:
+    """Return how many questions must change, all one way, for a sign-flip p within the level.
+
+    >>> fewest_changes(0.05), fewest_changes(2**-9)
+    (6, 10)
+    """
+    return max(1, math.ceil(1 - math.log2(level)))
+
+
+def questions_needed(
+    mean: float, spread: float, level: float, power: float, binary: bool = False
+) -> int | None:
     """Return how many questions find this mean difference; None where it is zero.
 
-    >>> questions_needed(0.25, 0.46, 0.05, 0.8)
-    29
+    Args:
+        mean: The difference.
+        spread: Its standard deviation over questions.
+        level: That p must not exceed.
+        power: The chance that it does not.
+        binary: Each difference is 1, 0 or -1: `detectable_share` is then no larger than the mean.
+
+    >>> questions_needed(0.25, 0.46, 0.05, 0.8), questions_needed(0.25, 0.46, 0.05, 0.8, True)
+    (29, 31)
     """
-    from scipy.special import ndtri
+    from scipy.special import bdtrc, ndtri
 
     if mean == 0:
         return None
     z = -float(ndtri(level / 2))  # 1 - level / 2 would round a small level away
-    # z**2 / 2 is Guenther's correction for the spread being estimated
-    by_size = ((z + float(ndtri(power))) * spread / mean) ** 2 + z**2 / 2
-    by_floor = 1 - math.log2(level)
-    return math.ceil(max(by_size, by_floor, 2))
+    # z**2 / 2 is Guenther's correction for the spread being estimated; fractions never overflow
+    ratio = Fraction(z + float(ndtri(power))) * Fraction(spread) / Fraction(mean)
+    fewest = fewest_changes(level)
+    needed = max(math.ceil(ratio * ratio + Fraction(z**2 / 2)), fewest, 2)
+    if binary and needed < MOST:
+        found = range(needed, MOST)
+        return needed + bisect_left(found, power, key=lambda n: bdtrc(fewest - 1, n, abs(mean)))
+    return needed

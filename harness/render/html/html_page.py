@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from harness.analysis.results import Analysis
 from harness.render.blocks import Block, Heading, Place, Section, Table
+from harness.render.html.baselines import baseline_view, choices
 from harness.render.html.page_details import Details, how_made
 from harness.render.html.plots import across, distributions, sweep_plots
-from harness.render.html.questions import longest_passage, question_views
+from harness.render.html.questions import details_shown, longest_passage, question_views
 from harness.render.notation import plain, quantity
 from harness.render.sections import report_sections
 from harness.render.sections.opening import StudyFacts
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 ORDER = (
-    *("findings", "contrasts", "curves", "interactions", "counterfactuals", "pairs"),
-    *("right_wrong", "means", "retrieval", "trust", "judges", "suspects", "wrong_captions"),
-    *("questions", "made", "reading"),
+    *("right_wrong", "against", "findings", "contrasts", "curves", "interactions"),
+    *("counterfactuals", "pairs", "means", "retrieval", "trust", "judges", "suspects"),
+    *("wrong_captions", "questions", "basis", "made", "reading", "next"),
 )
 """The sections in the order of a reader's questions."""
 
@@ -38,12 +39,14 @@ CLOSEST = {"contrast": "contrasts", "metric": "means", "question": "right_wrong"
 def html_page(analysis: Analysis, facts: StudyFacts, details: Details, language: str = "en") -> str:
     """Return the page; KeyError for a language that `LANGUAGES` does not hold.
 
-    Style, script and pictures are part of the one text. It makes no request, and reads without
-    its script.
+    Style, script and pictures are part of the one text. It makes no request, and all but
+    the comparison with a chosen baseline reads without its script.
     """
     said = with_arrows(words(language, IN_FULL))
     opening, *sections = sections_of(analysis, facts, details, said)
-    views = tuple(question_views(analysis, details, said))
+    shown = details_shown(analysis, details)
+    views = tuple(question_views(analysis, shown, said))
+    compared = baseline_view(analysis, details, said)
     style, script = source("style.css"), source("script.js")
     page = PageIds(sections, {view["id"]: view["place"] for view in views})
     return (
@@ -60,8 +63,11 @@ def html_page(analysis: Analysis, facts: StudyFacts, details: Details, language:
             plotted_at=plots_of(analysis, details, said),
             sign_names=SIGN_NAMES,
             views=views,
+            question_numbers={name: at for at, name in enumerate(analysis.outcomes.questions)},
             runs=tuple(run.name for run in analysis.runs),
-            cut=longest_passage(details),
+            cut=longest_passage(shown),
+            compared=compared,
+            choices=choices(compared, said),
             pictures=details.pictures,
             numbered={picture.source: at for at, picture in enumerate(details.pictures, 1)},
             figures={picture.figure: picture for picture in details.pictures},
@@ -83,6 +89,8 @@ def sections_of(
         Section("questions", words.on_page("every_question"), ()),
         how_made(details, words),
     ]
+    if len(analysis.runs) > 1:
+        sections.append(Section("against", words.on_page("against"), ()))
     return [opening, *sorted(sections, key=lambda section: ORDER.index(section.key))]
 
 
@@ -175,6 +183,7 @@ def environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    templates.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     filters = {"quantity": quantity, "across": across, "by_heading": by_heading}
     templates.filters |= {**filters, "unbroken": unbroken}
     return templates

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.analysis.results import Analysis
@@ -17,6 +17,9 @@ from harness.render.vocabulary import Words
 
 MOST_BYTES = 4_000_000
 """Bytes that the texts of passages may take; beyond, each is cut."""
+
+MOST_ANSWERS = 1_600
+"""Answers that the page holds; of more, those to the first informative questions."""
 
 SHORTEST = 160
 """Characters that a cut passage keeps at least."""
@@ -40,6 +43,8 @@ class RunAnswer:
 
     name: str
     """The run's name, with the repeat where there are several."""
+    run: int
+    """Its number in the report's order."""
     response: Response
     mark: Cell
     verdicts: Checks
@@ -60,6 +65,26 @@ View = Mapping[str, Any]
 """What `question.html.jinja` shows of something: name in the template -> value."""
 
 
+def details_shown(analysis: Analysis, details: Details) -> Details:
+    """Return the details with the answers and scores of no more questions than fit on the page."""
+    every, grid = sum(map(len, details.responses.values())), analysis.outcomes
+    if every <= MOST_ANSWERS:
+        return details
+    first = list(dict.fromkeys((*grid.informative, *grid.questions)))
+    kept = set(first[: max(1, MOST_ANSWERS * len(first) // every)])
+    return replace(
+        details,
+        responses={
+            run: tuple(row for row in rows if row.question_id in kept)
+            for run, rows in details.responses.items()
+        },
+        scores={
+            run: tuple(row for row in rows if row.question_id in kept)
+            for run, rows in details.scores.items()
+        },
+    )
+
+
 def question_views(analysis: Analysis, details: Details, words: Words) -> Iterator[View]:
     """Yield the questions that have answers, in natural order."""
     questions = {question.id: question for question in details.questions}
@@ -78,6 +103,7 @@ def question_views(analysis: Analysis, details: Details, words: Words) -> Iterat
         yield {
             "id": name,
             "place": place,
+            "at": at - 1,
             "marks": [signs[row.run, name] for row in analysis.outcomes.rows],
             "question": question,
             "evidence": [figures[figure] for figure in evidence if figure in figures],
@@ -94,7 +120,7 @@ def answers_by_question(
 ) -> Mapping[str, list[RunAnswer]]:
     """Return question id -> what each run answered, in the order of the runs."""
     found: dict[str, list[RunAnswer]] = defaultdict(list)
-    for run in analysis.runs:
+    for at, run in enumerate(analysis.runs):
         verdicts = rows_by_response(details.verdicts.get(run.name, ()))
         responses = details.responses.get(run.name, ())
         several = any(response.repeat for response in responses)
@@ -103,7 +129,7 @@ def answers_by_question(
             name = f"{run.name} ({response.repeat + 1})" if several else run.name
             sign = signs.get((run.name, question), Cell(""))
             checks = verdicts.get((question, response.repeat), {})
-            found[question].append(RunAnswer(name, response, sign, checks))
+            found[question].append(RunAnswer(name, at, response, sign, checks))
     return found
 
 
@@ -162,6 +188,7 @@ def answer_texts(answers: Sequence[RunAnswer]) -> list[View]:
     return [
         {
             "runs": [(one.name, one.mark) for one in same],
+            "at": list(dict.fromkeys(one.run for one in same)),
             "text": text,
             "error": error,
             "cut": any(one.response.cut for one in same),

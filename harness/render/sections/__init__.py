@@ -5,14 +5,16 @@ from collections.abc import Mapping
 from harness.analysis.results import Analysis
 from harness.records import Question
 from harness.render.blocks import Section
+from harness.render.sections.answer import answer
 from harness.render.sections.averages import averages, definitions, retrieval
 from harness.render.sections.finding_sentences import findings
 from harness.render.sections.metric_trust import metric_trust, suspects, wrong_captions
 from harness.render.sections.one_factor import one_factor
-from harness.render.sections.opening import StudyFacts, opening
+from harness.render.sections.opening import StudyFacts, basis
 from harness.render.sections.right_wrong import right_wrong
 from harness.render.sections.several_judges import several_judges
 from harness.render.sections.several_runs import counterfactuals, interactions, pairs, sweeps
+from harness.render.sections.what_next import what_next
 from harness.render.vocabulary import Words
 
 
@@ -25,8 +27,8 @@ def report_sections(
 ) -> tuple[Section, ...]:
     """Return the sections of a report.
 
-    In brief the findings come last, next to the prompt of the terminal, and leave out what a
-    section above them says; in full they come first.
+    In brief the findings come late, near the prompt of the terminal, and leave out what a section
+    above them says; in full they come first. What to do next is always last.
 
     Args:
         analysis: What the report says.
@@ -43,8 +45,8 @@ def report_sections(
         one_factor(analysis, words, brief),
         sweeps(analysis, words, brief),
     ]
-    crossed = counterfactuals(analysis, facts, words, brief)
-    between = pairs(analysis, facts, words, brief)
+    crossed = counterfactuals(analysis, words, brief)
+    between = pairs(analysis, words, brief)
     listed = findings(analysis, words, brief)
     if brief:
         tables += [crossed, between, listed]
@@ -53,4 +55,6 @@ def report_sections(
         tables += [retrieval(analysis, words), suspects(analysis, words)]
         tables.append(definitions(analysis, words))
     tables.append(wrong_captions(facts.wrong_captions, words))
-    return (opening(analysis, facts, words, brief), *(part for part in tables if part is not None))
+    tables.append(what_next(analysis, facts, words, brief))
+    first = (answer(analysis, facts, words, brief), basis(analysis, facts, words, brief))
+    return (*first, *(part for part in tables if part is not None))

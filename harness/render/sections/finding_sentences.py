@@ -1,4 +1,4 @@
-"""The findings as sentences: what was learnt, what to be careful about, what to repair."""
+"""The findings as sentences: what was learnt, what merely changed, what to be careful about."""
 
 import math
 import operator
@@ -16,14 +16,15 @@ ALPHA = 0.05
 HEADINGS = {
     Severity.ERROR: "errors",
     Severity.FINDING: "learnt",
+    Severity.CHANGE: "changed",
     Severity.WARNING: "warnings",
     Severity.NOTE: "notes",
 }
 """In the order in which a reader needs them."""
 
-FOLDED = {Severity.WARNING: Fold.OPEN, Severity.NOTE: Fold.CLOSED}
+FOLDED = {Severity.CHANGE: Fold.OPEN, Severity.WARNING: Fold.OPEN, Severity.NOTE: Fold.CLOSED}
 UNFOLDED = 20
-"""Warnings that stay unfolded at first."""
+"""Changes, and warnings, that stay unfolded at first."""
 
 MOST_IN_BRIEF = 12
 """Sentences in brief."""
@@ -37,7 +38,7 @@ MOST_LINKS = 8
 ABOVE_IN_BRIEF = {
     *("informative", "always_right", "always_wrong", "saturated", "missing_scores"),
     *("metric_trusted", "metric_not_trusted", "too_few_grades"),
-    *("answers_changed", "different", "confounded", "not_comparable"),
+    *("answers_changed", "confounded", "not_comparable"),
     *("under_every_judge", "under_some_judges", "judges_agreement"),
 }
 """Kinds that the brief report leaves out of the list, as another of its sections says the same."""
@@ -138,9 +139,11 @@ def most_telling(chosen: dict[Severity, list[Finding]]) -> dict[Severity, list[F
     errors = varied(new[Severity.ERROR], MOST_IN_BRIEF // 3)
     room = MOST_IN_BRIEF - len(errors)
     learnt = varied(new[Severity.FINDING], max(2 * room // 3, room - len(new[Severity.WARNING])))
-    warnings = varied(new[Severity.WARNING], room - len(learnt))
-    notes = varied(new[Severity.NOTE], room - len(learnt) - len(warnings))
-    return dict(zip(HEADINGS, (errors, learnt, warnings, notes), strict=True))
+    room -= len(learnt)
+    changed = varied(new[Severity.CHANGE], max(room // 2, room - len(new[Severity.WARNING])))
+    warnings = varied(new[Severity.WARNING], room - len(changed))
+    notes = varied(new[Severity.NOTE], room - len(changed) - len(warnings))
+    return dict(zip(HEADINGS, (errors, learnt, changed, warnings, notes), strict=True))
 
 
 def varied(findings: Sequence[Finding], room: int) -> list[Finding]:
@@ -219,10 +222,10 @@ def names_of(finding: Finding, words: Words) -> dict[str, object]:
         names["metric"] = words.metric(finding.metric)
     if finding.questions:
         names["questions"] = finding.questions
-    if finding.left is not None and "left_value" in names:
-        names["change"] = words.line(
-            "change_version" if finding.factor == "version" else "change", **names
-        )
+    if "left_value" in names:
+        key = "effect" if finding.left is None else "change"
+        key = "change_version" if key == "change" and finding.factor == "version" else key
+        names["change"] = words.line(key, **names)
     return names
 
 

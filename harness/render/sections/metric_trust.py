@@ -6,7 +6,7 @@ trusted is called in a table.
 
 from collections.abc import Mapping, Sequence
 
-from harness.analysis.results import NOT_TRUSTED, Analysis, MetricTrust, Trust
+from harness.analysis.results import NOT_TRUSTED, UNCHECKED, Analysis, MetricTrust, Trust
 from harness.analysis.suspects import OnWrongCaption
 from harness.render.blocks import (
     Block,
@@ -20,7 +20,7 @@ from harness.render.blocks import (
     Tone,
     text_table,
 )
-from harness.render.notation import count, interval, mean, signed
+from harness.render.notation import count, interval, mean, probability, signed
 from harness.render.sections.opening import StudyFacts
 from harness.render.vocabulary import Words
 
@@ -28,7 +28,7 @@ TONES = {
     Trust.TRUSTED: Tone.GOOD,
     Trust.NO_EVIDENCE: Tone.MUTED,
     Trust.INVERTED: Tone.BAD,
-    Trust.TOO_FEW_GRADES: Tone.MUTED,
+    **dict.fromkeys(UNCHECKED, Tone.MUTED),
 }
 
 CONCLUSIONS = {
@@ -71,8 +71,8 @@ def metric_trust(
 
 def against_right(checked: list[MetricTrust], words: Words, brief: bool) -> list[Block]:
     """Return the table, the lines that sum it up, and who graded."""
-    numbers = ["mean_right", "mean_wrong", "gap", "answers", "auc", "interval"]
-    numbers += [] if brief else ["within", "between"]
+    numbers = ["mean_right", "mean_wrong", "gap", "answers", "within", "p"]
+    numbers += [] if brief else ["within_pairs", "auc", "interval"]
     columns = words.columns(("metric", *numbers, "verdict"), long=("metric",))
     rows = tuple(trust_row(row, words, brief) for row in checked)
     places = tuple(("metric", row.metric) for row in checked)
@@ -83,7 +83,12 @@ def against_right(checked: list[MetricTrust], words: Words, brief: bool) -> list
             blocks.append(Paragraph(words.line(key, metrics=metrics), Tone.STRONG))
     graders = list(dict.fromkeys(row.graded_by for row in checked))
     origin = words.list(words.get("origins", name) for name in graders)
-    blocks.append(Paragraph(words.line("trust_source", origin=origin), Tone.MUTED))
+    notes = [words.line("trust_source", origin=origin)]
+    if not brief:
+        notes.append(words.line("trust_auc"))
+    if mixed := max(row.mixed for row in checked):
+        notes.append(words.line("trust_mixed", mixed=mixed))
+    blocks += [Paragraph(note, Tone.MUTED) for note in notes]
     return blocks
 
 
@@ -99,11 +104,11 @@ def trust_row(row: MetricTrust, words: Words, brief: bool) -> tuple[Cell, ...]:
         mean(row.mean_wrong),
         signed(row.gap),
         f"{count(row.right)}/{count(row.wrong)}",
-        mean(row.auc),
-        interval(row.low, row.high, mean),
+        mean(row.within),
+        probability(row.within_p),
     ]
     if not brief:
-        texts += [mean(row.auc_within), mean(row.auc_between)]
+        texts += [count(row.within_pairs), mean(row.auc), interval(row.low, row.high, mean)]
     plain = Tone.MUTED if tone is Tone.MUTED else Tone.PLAIN
     return (*(Cell(text, plain) for text in texts), Cell(verdict, tone))
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from harness.analysis.findings.contrast_findings import answer_changes
+from harness.analysis.findings.contrast_findings import answer_changes, turned_answers
 from harness.analysis.results import (
     BEYOND_CHANCE,
     Analysis,
@@ -12,6 +12,7 @@ from harness.analysis.results import (
     Contrast,
     Difference,
     PassageChange,
+    TestFamily,
     Transition,
 )
 from harness.analysis.study_table import RIGHT, UNTESTED
@@ -42,9 +43,6 @@ from harness.render.vocabulary import Words
 
 MOST_IN_FULL = {True: 10, False: 100}
 """Contrasts with a table of their own, brief and in full; the others are a row each."""
-
-UNFOLDED = 12
-"""Contrasts up to which each is unfolded at first."""
 
 NAMED = 4
 """Changed questions that are named in brief; of more there is the count."""
@@ -96,16 +94,16 @@ def one_factor(analysis: Analysis, words: Words, brief: bool) -> Section:
     first = analysis.contrasts[: MOST_IN_FULL[brief]]
     rest = analysis.contrasts[len(first) :]
     if not brief:
+        blocks.append(Paragraph(words.line("detectable_note"), Tone.MUTED))
         blocks.append(overview(analysis.contrasts, analysis, words))
         if rest:
             blocks.append(Paragraph(words.line("more_contrasts", more=len(rest))))
-    fold = Fold.OPEN if len(first) <= UNFOLDED else Fold.CLOSED
     for contrast in first:
         right = contrast.difference(RIGHT)
         note = f"{words.metric(RIGHT)} {signed(right.mean)}" if right else ""
         place = ("contrast", contrast.left, contrast.right)
-        blocks.append(Heading(contrast_title(contrast, words), place, fold, note))
-        blocks += explanation(contrast, words, brief, analysis.family.alpha)
+        blocks.append(Heading(contrast_title(contrast, words), place, Fold.CLOSED, note))
+        blocks += explanation(contrast, analysis, words, brief)
         blocks += (
             brief_table(contrast, analysis, words)
             if brief
@@ -122,13 +120,12 @@ def how_to_read(analysis: Analysis, words: Words) -> Iterator[Paragraph]:
     """Yield how to read the numbers below, and how many tests they are corrected for."""
     yield Paragraph(words.line("legend"), Tone.MUTED)
     tests = analysis.family
-    lines = [words.line("family", tests=tests.tests, alpha=tests.alpha)]
-    if tests.primary:
-        lines.append(words.line("primary", primary=tests.primary))
+    key = "family_declared" if tests.declared else "family"
+    lines = [words.line(key, tests=tests.tests, primary=tests.primary, alpha=tests.alpha)]
     yield Paragraph(words.join("parts", lines), Tone.MUTED)
-    if analysis.clusters is not None:
-        numbers = {"clusters": analysis.clusters, "questions": len(analysis.questions)}
-        yield Paragraph(words.line("clusters", **numbers), Tone.MUTED)
+    numbers = {"clusters": analysis.clusters, "questions": len(analysis.questions)}
+    clustered = analysis.clusters is not None
+    yield Paragraph(words.line("clusters" if clustered else "independent", **numbers), Tone.MUTED)
     if any(metric.metric in UNTESTED for metric in analysis.means):
         yield Paragraph(words.line("untested"), Tone.MUTED)
     if analysis.doubted:
@@ -154,7 +151,9 @@ def change_text(change: Change, words: Words) -> str:
     return f"{change.factor} {values}"
 
 
-def explanation(contrast: Contrast, words: Words, brief: bool, alpha: float) -> Iterator[Paragraph]:
+def explanation(
+    contrast: Contrast, analysis: Analysis, words: Words, brief: bool
+) -> Iterator[Paragraph]:
     """Yield where the changes can have come from, and which answers turned."""
     clauses = [words.get("attribution", contrast.attribution)]
     if contrast.attribution is Attribution.RETRIEVAL_CHANGED:
@@ -164,18 +163,18 @@ def explanation(contrast: Contrast, words: Words, brief: bool, alpha: float) -> 
         yield Paragraph(words.line("leaves", leaves=contrast.change.leaves), Tone.MUTED)
     right = contrast.difference(RIGHT)
     if right is not None and contrast.attribution is not Attribution.NO_EFFECT_POSSIBLE:
-        yield Paragraph(answers_changed(right, words, alpha))
+        yield Paragraph(answers_changed(contrast, right, analysis, words))
     if contrast.transitions and not brief:
         cells = words.join("cells", (transition(row, words) for row in contrast.transitions))
         yield Paragraph(words.line("transition", transitions=cells))
 
 
-def answers_changed(right: Difference, words: Words, alpha: float) -> str:
+def answers_changed(contrast: Contrast, right: Difference, analysis: Analysis, words: Words) -> str:
     """Return which answers one contrast turned, and whether chance would do as much."""
-    numbers = answer_changes(right)
-    groups = {"gained": right.won, "lost": right.lost}
+    groups = turned_answers(contrast, right, analysis.outcomes)
+    numbers = answer_changes(right, groups)
     _, *template = words.texts["kinds"]["answers_changed"]
-    parts = chosen_parts(template, {"alpha": alpha, **numbers, **groups})
+    parts = chosen_parts(template, {"alpha": analysis.family.alpha, **numbers, **groups})
     shown = parts if numbers["discordant"] else parts[:1]
     return words.join("parts", (words.fill(part, groups, numbers) for part in shown))
 
@@ -262,10 +261,7 @@ def cost(row: Difference, words: Words) -> str:
     """Return one cost on both sides."""
     key = "cost_same" if row.left_mean == row.right_mean else "cost"
     metric = words.metric(row.metric)
-    text = words.line(key, metric=metric, left=row.left_mean, right=row.right_mean)
-    if row.verdict is Conclusion.DIFFERENT:
-        return words.line("beyond_chance", cost=text, p=row.p_adjusted)
-    return text
+    return words.line(key, metric=metric, left=row.left_mean, right=row.right_mean)
 
 
 def difference_table(
@@ -298,7 +294,12 @@ def cells_of(row: Difference, analysis: Analysis, words: Words, brief: bool) -> 
         "least": probability(floor),
         "adjusted": probability(row.p_adjusted),
         "reading": reading(row, words),
-        "detectable": or_why(row.detectable, quantity if unbounded else mean, too_few, words),
+        "detectable": or_why(
+            row.detectable,
+            quantity if unbounded else mean,
+            too_few if row.won or row.lost else none_needed,
+            words,
+        ),
         "needed": or_why(row.questions_needed, count, none_needed, words),
         "changed": turned(row, words, NAMED if brief else words.listed),
     }
@@ -317,7 +318,7 @@ def row_title(row: Difference, analysis: Analysis, words: Words, brief: bool) ->
     if brief and row.verdict in BEYOND_CHANCE:
         verdict = words.get("verdicts", row.verdict)
         name = words.line("with_verdict", metric=words.metric(row.metric), verdict=verdict)
-    return words.line("declared", metric=name) if row.primary else name
+    return words.line("primary", metric=name) if row.family is TestFamily.PRIMARY else name
 
 
 def or_why(number: Number, write: Callable[[Number], str], reason: str, words: Words) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.analysis.results import Analysis
 from harness.analysis.suspects import OnWrongCaption
-from harness.render.blocks import Block, Items, Paragraph, Section, Tone
+from harness.render.blocks import Block, Items, Paragraph, Section
 from harness.render.vocabulary import LANGUAGES, Words
 
 MOST_MEASURED = 3
@@ -45,17 +45,12 @@ class StudyFacts:
     commands to paste: ("study=census",)."""
 
 
-def opening(analysis: Analysis, facts: StudyFacts, words: Words, brief: bool = False) -> Section:
-    """Return the lines at the head of a report."""
+def basis(analysis: Analysis, facts: StudyFacts, words: Words, brief: bool = False) -> Section:
+    """Return what the report rests on: runs, graders, judge, models."""
     blocks: list[Block] = []
-    if facts.question:
-        blocks.append(Paragraph(facts.question, Tone.STRONG))
     numbers = {"runs": len(analysis.runs), "questions": len(analysis.questions)}
     size = "size" if facts.testset else "size_unnamed"
     blocks.append(Paragraph(words.line(size, testset=facts.testset, **numbers)))
-    view = view_of(analysis)
-    if view:
-        blocks.append(Paragraph(words.line("view", view=view), Tone.CAUTION))
     lender = LANGUAGES[words.language]
     sentences = []
     if lender != words.language:
@@ -66,7 +61,7 @@ def opening(analysis: Analysis, facts: StudyFacts, words: Words, brief: bool = F
     sentences += measured(facts, words, brief)
     sentences += [*generators(facts, words), *run_notes(analysis, words)]
     blocks.append(Items(tuple(sentences)))
-    return Section("study", facts.study, tuple(blocks))
+    return words.section("basis", blocks)
 
 
 def view_of(analysis: Analysis) -> str:

@@ -18,6 +18,9 @@ SIGN_NAMES = {RIGHT: "right", WRONG: "wrong", FAILED: "failed", UNKNOWN: "unknow
 WIDEST = 20
 """Questions that are shown side by side; of more, this many of the informative ones."""
 
+MOST_CELLS = 10_000
+"""Cells of a grid with one row per question; of more, the first informative questions."""
+
 LONGEST = 60
 """Characters of a question's wording in the grid."""
 
@@ -40,13 +43,15 @@ def right_wrong(
     many = len(grid.questions) > WIDEST
     if questions is not None or (many and not brief):
         shown: Sequence[str] = grid.questions
-        table = by_question(grid, questions or {}, words)
+        if questions is not None and len(grid.rows) * len(shown) > MOST_CELLS:
+            shown = (grid.informative or shown)[: MOST_CELLS // len(grid.rows)]
+        table = by_question(grid, shown, questions or {}, words)
     else:
         shown = grid.informative[:WIDEST] if many else grid.questions
         table = by_run(grid, shown, words)
     signs = [words.line("marks"), *([words.line("informative_mark")] if table.marked else [])]
     blocks: list[Block] = [table, Paragraph(words.join("parts", signs), Tone.MUTED)]
-    if many and brief:
+    if len(shown) < len(grid.questions):
         kinds = {"right": grid.always_right, "wrong": grid.always_wrong, "unknown": grid.unknown}
         sizes = {"shown": len(shown), "questions": len(grid.questions)}
         left_out = {name: len(questions) for name, questions in kinds.items()}
@@ -73,13 +78,17 @@ def by_run(grid: Outcomes, shown: Sequence[str], words: Words) -> Table:
     return Table(columns, rows)
 
 
-def by_question(grid: Outcomes, questions: Mapping[str, Question], words: Words) -> Table:
+def by_question(
+    grid: Outcomes, shown: Sequence[str], questions: Mapping[str, Question], words: Words
+) -> Table:
     """Return the grid with one row per question, each a link to its answers."""
     sources = bool(questions)
     keys = ("question", "source") if sources else ("question",)
     columns = (*words.columns(keys, long=("question",)), *(Column(row.run) for row in grid.rows))
     rows = []
-    for i, name in enumerate(grid.questions):
+    at = {name: i for i, name in enumerate(grid.questions)}
+    for name in shown:
+        i = at[name]
         known = questions.get(name)
         cells = [Cell(titled(name, known), place=("question", name))]
         if sources:
@@ -94,7 +103,7 @@ def by_question(grid: Outcomes, questions: Mapping[str, Question], words: Words)
             *([Cell("")] if sources else []),
             *(Cell(total(row, words), Tone.STRONG) for row in grid.rows),
         ),
-        marked=frozenset(i for i, name in enumerate(grid.questions) if name in informative),
+        marked=frozenset(i for i, name in enumerate(shown) if name in informative),
     )
 
 
@@ -149,11 +158,12 @@ def conclusions(grid: Outcomes, words: Words) -> Iterator[Paragraph]:
         numbers = {"informative": len(grid.informative), "known": grid.known}
         text = words.line("informative", questions=grid.informative, **numbers)
         yield Paragraph(text, Tone.STRONG)
-    else:
+    elif not grid.partly_right:
         yield Paragraph(words.line("informative_none"), Tone.CAUTION)
     for key, questions in (
         ("always_right", grid.always_right),
         ("always_wrong", grid.always_wrong),
+        ("questions_partly", grid.partly_right),
         ("questions_unknown", grid.unknown),
     ):
         if questions:

@@ -148,7 +148,7 @@ def about(claim: FindingByJudge, words: Words) -> str:
     """Return what a finding is about."""
     finding = claim.finding
     names = names_of(finding, words)
-    if finding.left is not None:
+    if finding.factor is not None:
         return words.line("about_contrast", metric=names["metric"], change=names["change"])
     if finding.run is not None:
         return words.line("about_ranks", run=finding.run, k=finding.numbers["k"])
@@ -157,7 +157,7 @@ def about(claim: FindingByJudge, words: Words) -> str:
 
 def reading_text(claim: FindingByJudge, reading: Reading, words: Words) -> str:
     """Return what one judge's scores say of what a finding is about."""
-    contrast = claim.finding.left is not None
+    contrast = claim.finding.factor is not None
     if not reading.verdict:
         return words.get("labels", "yes" if reading.holds else "no")
     verdict = words.get("verdicts" if contrast else "trust", reading.verdict)
@@ -165,4 +165,4 @@ def reading_text(claim: FindingByJudge, reading: Reading, words: Words) -> str:
         return verdict
     if contrast:
         return words.line("reading_mean", verdict=verdict, mean=reading.number)
-    return words.line("reading_auc", verdict=verdict, auc=reading.number)
+    return words.line("reading_within", verdict=verdict, within=reading.number)

@@ -2,16 +2,10 @@
 
 from collections.abc import Iterator
 
-from harness.analysis.results import (
-    Analysis,
-    Confounded,
-    Curve,
-    MissingRun,
-)
+from harness.analysis.results import Analysis, Curve
 from harness.render.blocks import (
     Block,
     Column,
-    Command,
     Heading,
     Paragraph,
     Section,
@@ -31,20 +25,13 @@ from harness.render.notation import (
 from harness.render.sections.finding_sentences import sentence
 from harness.render.sections.metric_trust import metric_title
 from harness.render.sections.one_factor import change_text
-from harness.render.sections.opening import StudyFacts
 from harness.render.vocabulary import Words
 
 SWEPT_IN_BRIEF = 5
 """Metrics of a sweep that are shown in brief."""
 
-PAIRS_IN_BRIEF = 5
-"""Confounded pairs whose missing variants are offered in brief."""
-
-CROSSED = {True: 3, False: 10}
-"""Counterfactual pairs whose missing runs are offered, brief and in full."""
-
-RECORDED = "recorded"
-"""The note on a run whose replies are replayed, so that no other prompt can be answered."""
+MOST_SPLIT = 100
+"""Counterfactual pairs whose differences are listed."""
 
 
 def sweeps(analysis: Analysis, words: Words, brief: bool) -> Section | None:
@@ -106,54 +93,37 @@ def interactions(analysis: Analysis, words: Words) -> Section | None:
     return words.section("interactions", blocks, aside=True)
 
 
-def counterfactuals(
-    analysis: Analysis, facts: StudyFacts, words: Words, brief: bool = False
-) -> Section | None:
-    """Return the differences split into retrieval and generation, and the runs still missing.
+def counterfactuals(analysis: Analysis, words: Words, brief: bool = False) -> Section | None:
+    """Return the differences split into retrieval and generation; None where none is split.
 
     A row is a pair and metric: the difference and its two parts, which add up to it. In brief each
     pair has its first metric only, which is right and wrong where that is known.
     """
-    if not analysis.counterfactuals:
-        return None
-    blocks: list[Block] = []
     rows = []
-    for pair in analysis.counterfactuals:
+    split_up = [pair for pair in analysis.counterfactuals if pair.splits]
+    for pair in split_up[:MOST_SPLIT]:
         for split in pair.splits[: 1 if brief else None]:
             write = signed_quantity if split.metric in analysis.unbounded else signed
             parts = map(write, (split.total, split.retrieval, split.generation))
             title = metric_title(split.metric, analysis, words)
             rows.append((pair.left, pair.right, title, *parts, count(split.questions)))
-    if rows:
-        keys = (
-            *("left", "right_run", "metric"),
-            *("total", "from_retrieval", "from_generation", "questions"),
-        )
-        blocks.append(text_table(words.columns(keys), rows))
-    unsplit = [pair for pair in analysis.counterfactuals if pair.missing]
-    if unsplit and any(RECORDED in run.notes for run in analysis.runs):
-        blocks.append(Paragraph(words.line("crossed_recorded", pairs=len(unsplit))))
-        unsplit = []
-    offered = unsplit[: CROSSED[brief]]
-    for pair in offered:
-        blocks.append(Paragraph(words.line("crossed", left=pair.left, right=pair.right)))
-        blocks += [command(run, facts) for run in pair.missing]
-    if more := len(unsplit) - len(offered):
-        blocks.append(Paragraph(words.line("more_pairs" if brief else "more", more=more)))
+    if not rows:
+        return None
+    keys = (
+        *("left", "right_run", "metric"),
+        *("total", "from_retrieval", "from_generation", "questions"),
+    )
+    blocks: list[Block] = [text_table(words.columns(keys), rows)]
+    if more := len(split_up[MOST_SPLIT:]):
+        blocks.append(Paragraph(words.line("more", more=more)))
     return words.section("counterfactuals", blocks, aside=True)
 
 
-def pairs(analysis: Analysis, facts: StudyFacts, words: Words, brief: bool) -> Section:
+def pairs(analysis: Analysis, words: Words, brief: bool) -> Section:
     """Return the confounded pairs, the repeats and the runs that may not be compared."""
     blocks: list[Block] = [Paragraph(separated_count(analysis, words))]
     if not brief:
         blocks += separated(analysis, words)
-    unseparated = [pair for pair in analysis.confounded if pair.missing]
-    shown = unseparated[:PAIRS_IN_BRIEF] if brief else unseparated
-    for pair in shown:
-        blocks += offer(pair, facts, words)
-    if more := len(unseparated) - len(shown):
-        blocks.append(Paragraph(words.line("more_pairs", more=more)))
     for left, right in analysis.repeats:
         blocks.append(Paragraph(words.line("repeats", left=left, right=right)))
     apart = (found for found in analysis.findings if found.kind == "not_comparable")
@@ -172,37 +142,15 @@ def separated_count(analysis: Analysis, words: Words) -> str:
 
 
 def separated(analysis: Analysis, words: Words) -> Iterator[Table]:
-    """Yield the pairs that existing runs separate, and which runs those are."""
+    """Yield the confounded pairs, and which existing runs separate each."""
     rows = [
         (
             pair.left,
             pair.right,
             words.list(change_text(change, words) for change in pair.changes),
-            words.list(pair.between),
+            words.line("unseparated") if pair.missing else words.list(pair.between),
         )
         for pair in analysis.confounded
-        if not pair.missing
     ]
     if rows:
         yield text_table(words.columns(("left", "right_run", "factors", "between_runs")), rows)
-
-
-def offer(pair: Confounded, facts: StudyFacts, words: Words) -> Iterator[Paragraph | Command]:
-    """Yield a pair that no runs separate, and the commands that would collect them."""
-    writable = all(pair.missing)
-    key = "confounded" if writable else "confounded_unwritable"
-    factors = [change_text(change, words) for change in pair.changes]
-    yield Paragraph(words.line(key, left=pair.left, right=pair.right, factors=factors))
-    for run in filter(None, pair.missing):
-        yield command(run, facts)
-
-
-def command(run: MissingRun, facts: StudyFacts) -> Command:
-    """Return the line that collects a variant of this study, which no judge takes part in.
-
-    >>> words = ("study=census", "judge=chat", "chat@judge.chat=ollama", "root=judge")
-    >>> command(("variant=ctx_k4",), StudyFacts("census", overrides=words))
-    Command(text='python -m harness.collect study=census root=judge variant=ctx_k4')
-    """
-    study = (word for word in facts.overrides if "judge" not in word.partition("=")[0])
-    return Command(" ".join(("python -m harness.collect", *study, *run)))

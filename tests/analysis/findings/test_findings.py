@@ -41,9 +41,9 @@ def test_undefined_numbers_become_null() -> None:
     assert row["contrast"] is None
 
 
-def test_costs_come_after_what_they_buy() -> None:
-    """Among findings of one weight, answers and scores come before tokens and seconds."""
-    kinds = ("different", "credit", "better", "informative", "worse", "under_every_judge")
+def test_claims_come_first() -> None:
+    """Among findings of one weight, what is beyond chance comes before facts of the design."""
+    kinds = ("credit", "better", "worse", "under_every_judge")
     mixed = [Finding(kind) for kind in ("deeper_rank", *kinds)]
 
     assert [finding.kind for finding in strongest_first(mixed)] == [
@@ -51,8 +51,6 @@ def test_costs_come_after_what_they_buy() -> None:
         "worse",
         "under_every_judge",
         "credit",
-        "informative",
-        "different",
         "deeper_rank",
     ]
 
@@ -224,8 +222,11 @@ def test_a_difference_names_the_questions_that_turned(study: Builder) -> None:
         "new": RunFacts("new", "ctx", leaves={"version": "w48"}),
     }
 
-    found = analyse(study(metrics={metric: {"old": before, "new": after}}, runs=runs))
+    declared = Options(primary=(Primary("version", "faithfulness"),))
+    found = analyse(study(metrics={metric: {"old": before, "new": after}}, runs=runs), declared)
 
     [better] = [f for f in found.findings if f.kind == "better"]
-    assert (better.factor, better.left, better.right) == ("version", "old", "new")
+    assert (better.factor, better.names) == (
+        "version", {"left_value": "none", "right_value": "w48"},
+    )  # fmt: skip
     assert better.groups == {"won": tuple(f"q{n}" for n in range(1, 12)), "lost": ("q12",)}

@@ -122,6 +122,43 @@ def test_evidence_and_answers_move_together_or_not() -> None:
     assert found.retrieval[0].first_useful == (2, 2)
 
 
+def test_correct_and_wrong_refusals_are_counted_apart() -> None:
+    """q5 has no answer in the corpus, so its refusal is correct; q1 and q2 have one."""
+    [found] = [f for f in analyse(gold_study()).findings if f.kind == "refusals"]
+
+    assert (found.run, found.questions) == ("Q", ("q1", "q2", "q5"))
+    assert found.numbers == {"correct_count": 1, "wrong_count": 2}
+    assert found.groups == {"correct": ("q5",), "wrong": ("q1", "q2")}
+
+
+def test_mean_relevancy_with_and_without_refusals(study: Builder) -> None:
+    """Of 0.9, 0.7 and a refused 0 the mean is 0.5333, and 0.8 without the refusal; where all
+    scored questions are refused it is NA, and where none is there is nothing to compare."""
+    relevancy = MetricFacts("answer_relevancy", Layer.GENERATION)
+    faithfulness = MetricFacts("faithfulness", Layer.GENERATION)
+    rows = {"a": [0.9, 0.7, 0.0], "b": [None, None, 0.0], "c": [0.9, 0.7, None]}
+    refused = {"a": {"q3"}, "b": {"q3"}, "c": {"q3"}}
+    runs = {
+        name: RunFacts(name, name, leaves={"top_k": k}, refused=frozenset(refused[name]))
+        for k, name in enumerate(rows)
+    }
+    table = study(metrics={relevancy: rows, faithfulness: rows}, runs=runs)
+
+    found = [f for f in analyse(table).findings if f.kind == "mean_without_refusals"]
+
+    assert [(f.run, f.metric, f.questions) for f in found] == [
+        ("a", "answer_relevancy", ("q3",)),
+        ("b", "answer_relevancy", ("q3",)),
+    ]
+    assert found[0].numbers == {
+        "mean": pytest.approx(1.6 / 3),
+        "scored": 3,
+        "without": pytest.approx(0.8),
+        "scored_without": 2,
+    }
+    assert found[1].numbers == {"mean": 0.0, "scored": 1, "without": None, "scored_without": 0}
+
+
 def test_unanswerable_questions_that_were_answered() -> None:
     """Only a refusal is right there: P answers both, Q refuses one."""
     findings = [f for f in analyse(gold_study()).findings if f.kind == "answered_unanswerable"]
@@ -187,4 +224,5 @@ def test_trusted_and_untested_metrics_are_named(article: StudyTable, study: Buil
     faithfulness = MetricFacts("faithfulness", Layer.GENERATION)
     table = study(right={"P": [1, 0]}, metrics={faithfulness: {"P": [0.5, 0.1]}})
     [finding] = [f for f in analyse(table).findings if f.kind == "too_few_grades"]
-    assert finding.numbers == {"right": 1, "wrong": 1, "questions": 2}
+    none = {"within_pairs": 0, "within_questions": 0}
+    assert finding.numbers == {**none, "right": 1, "wrong": 1, "questions": 2}

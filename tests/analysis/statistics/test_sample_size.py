@@ -9,10 +9,12 @@ from harness.analysis import Assumptions, power
 from harness.analysis.statistics.sample_size import (
     MOST,
     detectable,
+    detectable_share,
+    fewest_changes,
     graded_questions,
     questions_needed,
 )
-from harness.analysis.statistics.sign_flip import smallest_p
+from harness.analysis.statistics.sign_flip import binomial_p, smallest_p
 
 
 def test_eight_questions_and_the_article_s_contrasts() -> None:
@@ -112,6 +114,42 @@ def test_questions_needed_have_the_power_they_claim() -> None:
     found = (stats.ttest_1samp(draws, 0, axis=1).pvalue < 0.05).mean()
 
     assert found == pytest.approx(0.8, abs=0.03)
+
+
+def test_a_detectable_share_has_the_power_it_claims() -> None:
+    """20 answers at the level 0.05 / 28: 11 must change, all one way; the exact test agrees."""
+    share = detectable(0.4, 20, 0.05 / 28, 0.8, binary=True)
+    assert share == detectable_share(20, 0.05 / 28, 0.8)
+    assert share is not None
+    changes = np.random.default_rng(0).binomial(20, share, 40_000)
+
+    found = np.mean([binomial_p(int(n), 0) <= 0.05 / 28 for n in changes])
+
+    assert fewest_changes(0.05 / 28) == 11
+    assert found == pytest.approx(0.8, abs=0.01)
+    assert detectable_share(10, 0.05 / 28, 0.8) is None
+
+
+def test_where_all_must_lie_on_one_side_the_difference_is_that_large() -> None:
+    """12 questions and 77 tests leave only 12 of 12: P(normal > -x) ** 12 is 0.8 at x = 2.0875."""
+    delta = detectable(0.4, 12, 0.05 / 77, 0.8)
+
+    assert delta == pytest.approx(0.4 * 2.08746, abs=1e-4)
+    draws = np.random.default_rng(0).normal(delta, 0.4, (40_000, 12))
+    assert (draws > 0).all(axis=1).mean() == pytest.approx(0.8, abs=0.01)
+
+
+def test_questions_needed_agree_with_the_detectable_share() -> None:
+    """0.25 right and wrong, all one way: 31 questions bring 6 changes with a probability of 0.8."""
+    n = questions_needed(0.25, 0.44, 0.05, 0.8, binary=True)
+
+    assert n == 31
+    shares = [detectable_share(questions, 0.05, 0.8) for questions in (30, 31)]
+    assert shares[1] <= 0.25 < shares[0]  # type: ignore[operator]
+    # losses as well: the spread decides
+    assert questions_needed(0.1, 0.9, 0.05, 0.8, binary=True) == 638
+    assert questions_needed(1e-9, 0.9, 0.05, 0.8, binary=True) > MOST  # type: ignore[operator]
+    assert questions_needed(1.0, 0.0, 0.05, 0.8, binary=True) == 6
 
 
 def test_questions_needed_respect_the_floor() -> None:

@@ -9,7 +9,6 @@ from scipy import stats
 from harness.analysis.statistics.sign_flip import (
     EXACT_UP_TO,
     exact,
-    holm,
     mcnemar,
     sign_flip,
     tail_bound,
@@ -91,13 +90,3 @@ def test_mcnemar_is_the_exact_one() -> None:
     assert found.p == pytest.approx(sign_flip([deltas], 99, 0)[0].p)
     assert (found.discordant, found.floor) == (9, 2 / 2**9)
     assert mcnemar(np.zeros(4)).p == 1.0
-
-
-def test_holm_is_statsmodels() -> None:
-    """The same adjusted p values, in the order given; none of none."""
-    from statsmodels.stats.multitest import multipletests
-
-    p_values = list(np.random.default_rng(0).beta(0.3, 1, 40))
-
-    assert holm(p_values) == pytest.approx(list(multipletests(p_values, method="holm")[1]))
-    assert holm([]) == []

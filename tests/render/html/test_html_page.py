@@ -28,7 +28,7 @@ HOSTILE = (
 )
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 ORDER = (
-    *("findings", "contrasts", "curves", "pairs", "right_wrong", "means"),
+    *("right_wrong", "against", "findings", "contrasts", "curves", "pairs", "means"),
     *("trust", "suspects", "questions", "made", "reading"),
 )
 
@@ -145,7 +145,7 @@ def test_hostile_texts_are_shown_and_do_nothing(text: str) -> None:
 
     read, harmless = Reader(hostile), Reader(everywhere("harmless"))
 
-    assert read.tags.count("script") == harmless.tags.count("script") == 1
+    assert read.tags.count("script") == harmless.tags.count("script") == 2
     assert read.tags.count("table") == harmless.tags.count("table")
     assert "img" not in read.tags
     assert not [name for name, _ in read.attributes if name.startswith("on")]
@@ -280,7 +280,7 @@ def test_findings_of_the_article_lead_to_their_evidence(
     page = html_page(article, facts, Details())
 
     assert re.search(r'<a href="#contrast-\d"><bdi>[^<]*q1 and? ?q?2? ?turned wrong|turned', page)
-    assert re.search(r'<a href="#metric-1"><bdi>context precision cannot be trusted', page)
+    assert re.search(r'<a href="#metric-1"><bdi>context precision is not shown to', page)
     assert re.search(r'<a href="#right_wrong"><bdi>4 of 8 questions are informative', page)
 
 

@@ -285,8 +285,8 @@ def test_sentences_agree_with_their_numbers(finding: Finding, expected: str) -> 
 def test_metrics_in_the_plural_fit_the_verb() -> None:
     """'input tokens changed', not 'input tokens changes'."""
     found = Finding(
-        "different",
-        {"mean": 12.0, "low": None, "questions": 8, "p": 0.01, "p_adjusted": 0.02},
+        "suggested",
+        {"mean": 12.0, "low": 8.0, "high": 16.0, "questions": 8, "p": 0.01, "q": 0.02},
         {"left_value": "4", "right_value": "9"},
         factor="top_k",
         left="k4",

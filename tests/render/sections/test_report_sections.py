@@ -20,6 +20,7 @@ from harness.records import Layer
 from harness.render import LANGUAGES, StudyFacts, report_sections, words
 from harness.render.blocks import Heading, Items, Paragraph, Table
 from harness.render.sections.metric_trust import suspects
+from harness.render.sections.right_wrong import right_wrong
 from harness.render.terminal import section as lines_of
 
 Study = Callable[..., Analysis]
@@ -130,7 +131,8 @@ def test_sections_without_content_are_left_out(article: Analysis) -> None:
     keys = [section.key for section in report_sections(bare, StudyFacts("measles"), words("en"))]
 
     assert keys == [
-        *("study", "findings", "right_wrong", "means", "contrasts", "pairs", "reading"),
+        *("study", "basis", "findings", "right_wrong", "means", "contrasts", "pairs", "reading"),
+        "next",
     ]
 
 
@@ -143,13 +145,14 @@ def test_brief_findings_are_varied(article: Analysis) -> None:
         if f.kind == "k_not_reached"
         for n in range(30)
     ]
-    found = report_sections(
+    sections = report_sections(
         replace(article, findings=(*others, *findings)), StudyFacts("x"), words("en"), brief=True
-    )[-1]
+    )
+    (found,) = [section for section in sections if section.key == "findings"]
     (items,) = [block for block in found.blocks if isinstance(block, Items)]
 
     assert len(items.texts) == 12
-    assert items.texts[-1].startswith("No contrast is beyond chance")
+    assert items.texts[-1].startswith("No change of a factor is better")
     assert isinstance(found.blocks[-1], Paragraph)
     assert found.blocks[-1].text == "19 more in report.md."
 
@@ -178,6 +181,46 @@ def texts(article: Analysis, key: str, brief: bool = False) -> str:
     return "\n".join(told)
 
 
+@pytest.mark.parametrize("brief", [True, False])
+@pytest.mark.parametrize(
+    ("language", "learnt", "changed"),
+    [
+        ("en", "What was learnt", "What changed, not beyond chance"),
+        ("ja", "得られた結果", "変化したが、偶然の範囲を超えないもの"),
+        ("zh_hant", "得知的結果", "有改變，但未超出偶然"),
+    ],
+)
+def test_what_merely_changed_is_not_among_what_was_learnt(
+    article: Analysis, brief: bool, language: str, learnt: str, changed: str
+) -> None:
+    """Results come first, then what chance changes as well, with that chance beside it."""
+    section = next(
+        part
+        for part in report_sections(article, StudyFacts("x"), words(language), brief)
+        if part.key == "findings"
+    )
+    titles = [block.text for block in section.blocks if isinstance(block, Heading)]
+    lists = [block.texts for block in section.blocks if isinstance(block, Items)]
+
+    assert titles[: 1 if brief else 2] == ([changed] if brief else [learnt, changed])
+    naming = [
+        at for at, texts in enumerate(lists) for text in texts if "q1" in text and "q5" in text
+    ]
+    assert titles.index(changed) in naming
+    assert 0 not in naming or brief
+    assert any("0.267" in text and "0.088" in text for text in lists[titles.index(changed)])
+
+
+def test_questions_that_are_right_in_some_repeats_are_named(article: Analysis) -> None:
+    """They are neither informative nor answered alike by every run."""
+    grid = replace(article.outcomes, informative=(), partly_right=("q1", "q2"))
+
+    shown = texts(replace(article, outcomes=grid), "right_wrong")
+
+    assert "every repeat: q1, q2." in shown
+    assert "No question is informative" not in shown
+
+
 def test_nothing_found(article: Analysis) -> None:
     """A report without findings says so."""
     assert texts(replace(article, findings=()), "findings") == "Nothing to report."
@@ -186,7 +229,7 @@ def test_nothing_found(article: Analysis) -> None:
 def test_thousands_of_findings(article: Analysis) -> None:
     """The full report stops at two hundred sentences and names the file that has the others."""
     (finding,) = [f for f in article.findings if f.kind == "nothing_beyond_chance"]
-    many = tuple(replace(finding, numbers={**finding.numbers, "tests": n}) for n in range(203))
+    many = tuple(replace(finding, numbers={**finding.numbers, "primary": n}) for n in range(203))
 
     assert texts(replace(article, findings=many), "findings").endswith(
         "\n3 more rows in findings.csv."
@@ -242,19 +285,17 @@ def test_differences_corrected_by_grades(article: Analysis) -> None:
     assert "would decide it" not in texts(replace(article, corrected=ungraded), "means")
 
 
-def test_more_missing_variants_than_fit(article: Analysis) -> None:
-    """In brief five missing variants are offered; one that cannot be written has no command."""
+def test_pairs_that_no_chain_separates_are_listed_in_full(article: Analysis) -> None:
+    """In brief they are counted; in full each has its row, without a command."""
     pair = article.confounded[0]
-    open_ = replace(pair, missing=((),))
-    found = replace(article, confounded=(open_,) * 7)
+    found = replace(article, confounded=(replace(pair, missing=((),)),) * 7)
 
     shown = texts(found, "pairs", brief=True)
-    assert shown.startswith(
-        "7 pairs differ in more than one factor and are not contrasts; existing runs separate 0"
+    assert shown == (
+        "7 pairs differ in more than one factor and are not contrasts; chains of existing runs "
+        "separate 0 of them."
     )
-    assert shown.count("no variant of one line would separate them.") == 5
-    assert shown.endswith("\n2 more in report.md.")
-    assert texts(found, "pairs").count("no variant of one line") == 7
+    assert texts(found, "pairs").count(" | no chain of runs yet") == 7
 
 
 def test_every_pair_is_a_contrast(article: Analysis) -> None:
@@ -273,37 +314,54 @@ def test_interactions_are_told_in_full(article: Analysis) -> None:
     ]
 
 
-def test_retrieval_and_generation_are_split(article: Analysis) -> None:
-    """The two parts of a difference are beside it; a pair not yet split has its commands."""
+def test_a_hundred_splits_are_listed(article: Analysis) -> None:
+    """Of thousands of pairs the first hundred have their differences, the others are counted."""
     split = Split("faithfulness", total=0.25, retrieval=0.3, generation=-0.05, questions=8)
-    missing = ("variant=ctx_k9_strict", "passages_from=ctx_k4")
-    pairs = (
-        Counterfactual("a", "b", ("c", "d"), (), (split,)),
-        *(Counterfactual("ctx_k4", "ctx_k9_strict", (None, None), (missing,), ()),) * 11,
-    )
+    pairs = (Counterfactual("a", "b", ("c", "d"), (), (split,)),) * 4_050
     shown = texts(replace(article, counterfactuals=pairs), "counterfactuals").splitlines()
 
-    assert shown[0] == "a | b | faithfulness | +0.250 | +0.300 | -0.050 | 8"
-    assert shown[2] == ("python -m harness.collect variant=ctx_k9_strict passages_from=ctx_k4")
-    assert shown[-1] == "1 more."
+    assert len(shown) == 101
+    assert shown[-1] == "3950 more."
 
 
-def test_the_split_is_told_in_brief(article: Analysis) -> None:
-    """In the terminal a pair has its first metric, and three pairs have their commands."""
+def test_a_large_grid_shows_informative_questions(article: Analysis) -> None:
+    """A page with more cells than it can hold shows the first informative questions, and says so.
+
+    Two runs of 6,000 questions are 12,000 cells; 10,000 of them are those of 5,000 questions.
+    """
+    names = tuple(f"q{at}" for at in range(6_000))
+    rows = tuple(
+        replace(
+            article.outcomes.rows[0], run=run, cells=(value,) * 6_000, origins=("grade",) * 6_000
+        )
+        for run, value in (("a", 0.0), ("b", 1.0))
+    )
+    grid = replace(article.outcomes, questions=names, rows=rows, informative=names)
+
+    section = right_wrong(replace(article, outcomes=grid), words("en"), False, {})
+
+    table, _, folded, *_ = section.blocks
+    assert isinstance(table, Table)
+    assert isinstance(folded, Paragraph)
+    assert len(table.rows) == 5_000
+    assert folded.text.startswith("5000 of 6000 questions are shown, informative ones only")
+
+
+def test_retrieval_and_generation_are_split(article: Analysis) -> None:
+    """The two parts of a difference are beside it; in brief a pair has its first metric."""
     splits = tuple(Split(metric, 0.25, 0.3, -0.05, 8) for metric in ("right", "faithfulness"))
-    missing = ("variant=ctx_k9_strict", "passages_from=ctx_k4")
     pairs = (
         Counterfactual("a", "b", ("c", "d"), (), splits),
-        *(Counterfactual("ctx_k4", "ctx_k9_strict", (None, None), (missing,), ()),) * 4,
+        Counterfactual("ctx_k4", "ctx_k9_strict", (None, None), (("variant=ctx_k4",),), ()),
     )
-    shown = texts(
-        replace(article, counterfactuals=pairs), "counterfactuals", brief=True
-    ).splitlines()
+    found = replace(article, counterfactuals=pairs)
 
-    assert shown[0] == "a | b | share right | +0.250 | +0.300 | -0.050 | 8"
-    assert sum(line.startswith("python -m harness.collect") for line in shown) == 3
-    assert shown[-1] == "1 more in report.md."
-    assert len(shown) == 1 + 3 * 2 + 1
+    first = "a | b | share right | +0.250 | +0.300 | -0.050 | 8"
+    assert texts(found, "counterfactuals", brief=True) == first
+    assert texts(found, "counterfactuals").splitlines() == [
+        first,
+        "a | b | faithfulness | +0.250 | +0.300 | -0.050 | 8",
+    ]
 
 
 def test_times_have_no_statistics_in_full(study: Study, runs: Runs) -> None:

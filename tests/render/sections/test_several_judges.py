@@ -130,8 +130,8 @@ def test_findings_by_judge(article: Analysis) -> None:
 
     assert table(article, FOUND, 1) == [
         [f"faithfulness: {change}", "better +0.250", "no evidence +0.031", "overlap only"],
-        ["precision: whether right answers score above wrong ones",
-         "trusted, AUC 0.800", "trusted, AUC 0.900", "every judge"],
+        ["precision: whether right answers score above wrong ones to the same question",
+         "trusted, 0.800", "trusted, 0.900", "every judge"],
         ["ctx_k9: first useful passage below rank 4", "no", "yes", "llama3.1 only"],
     ]  # fmt: skip
 
