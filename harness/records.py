@@ -257,6 +257,18 @@ class Score:
     """None if no judge was needed."""
 
 
+class Chosen(StrEnum):
+    """Why a person graded an answer."""
+
+    ALL = "all"
+    """All answers were to be graded."""
+    RANDOM = "random"
+    SUSPECT = "suspect"
+    """Its verdicts looked wrong."""
+    DISPUTE = "dispute"
+    """Graders had disagreed on it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Grade:
     """A person's grade of one response text."""
@@ -272,6 +284,10 @@ class Grade:
     question_sha256: str | None = None
     """Of the question and reference that were graded; None if not recorded, in which case the grade
     counts for any edition."""
+    chosen: Chosen | None = None
+    """None if not recorded: the answer is then not part of a random sample."""
+    probability: float | None = None
+    """Of a random choice: the chance that the question had of being drawn first."""
 
 
 PASSAGES_FROM = "passages_from"

@@ -42,6 +42,9 @@ SOURCES = {
 }
 """Section -> the CSV file that holds the numbers of its tables."""
 
+CHANGES = "Right answers by change, from a random sample of grades"
+"""A table among the mean scores that has a CSV file of its own."""
+
 
 @dataclass(frozen=True)
 class ReportedStudy:
@@ -142,7 +145,8 @@ def printed_numbers(
         assert section in shown or not (rows["status"] == "ok").any()
         for table in page.tables:
             if table.section == section:
-                yield from cells_of(table, rows)
+                changes = table.heading == CHANGES
+                yield from cells_of(table, reported.table("corrected") if changes else rows)
 
 
 def cells_of(
@@ -157,7 +161,16 @@ def cells_of(
         if row[0] == "passages returned":
             continue
         for title, cell in zip(table.columns, row, strict=True):
-            if title in ("run", "runs", "factor", "metric", "effect of", "between", "left"):
+            if title in (
+                "run",
+                "runs",
+                "factor",
+                "metric",
+                "effect of",
+                "between",
+                "left",
+                "change",
+            ):
                 continue
             printed = numbers(cell.replace("every NA", "").replace("the NA", ""))
             words = " | ".join((table.heading, title, *table.columns[:1], *row))

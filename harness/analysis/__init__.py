@@ -17,4 +17,5 @@ from harness.analysis.study_table import (
     StudyTable,
     score_cube,
     study_table,
+    with_draws,
 )

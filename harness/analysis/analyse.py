@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from harness.analysis.changes import Design, incomparable_groups
 from harness.analysis.contrasts import cluster_numbers
+from harness.analysis.corrections import corrected_differences
 from harness.analysis.credits import credits
 from harness.analysis.effects import compare, outlooks
 from harness.analysis.findings import Finding, merge_alike, strongest_first
@@ -64,6 +65,7 @@ def analyse(study: StudyTable, options: Options = WHOLE_REPORT) -> Analysis:
         outlooks=tuple(outlooks(found.effects, options)),
         leader=leader(study, options.seed),
         clusters=None if clusters is None else int(clusters.max()) + 1,
+        corrected=corrected_differences(study, design, compared, trust),
         next_steps=next_steps(study, design, found.contrasts, crossed, options),
     )
     view = narrow(whole, options)

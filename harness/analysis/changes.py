@@ -266,6 +266,15 @@ def fingerprints(study: StudyTable) -> Fingerprints:
     return Fingerprints(ranked, together, answers, calls)
 
 
+def drawable(study: StudyTable) -> NDArray[np.bool_]:
+    """Return (questions,): questions to draw for grading, whose answers differ between two runs.
+
+    In a study of one run they are all questions: there is no difference to learn about.
+    """
+    answers = fingerprints(study).answers
+    return np.asarray((answers != answers[:1]).any(axis=0) | (len(answers) == 1))
+
+
 def once_if_equal(repeats: Sequence[T]) -> tuple[T, ...]:
     """Return the repeats, reduced to one where all are equal, so that one can equal three."""
     return tuple(repeats[:1] if all(one == repeats[0] for one in repeats) else repeats)

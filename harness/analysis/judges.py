@@ -243,7 +243,9 @@ def part(
             cube.statuses[cells],
             tuple(cube.binary[at] for at in layers),
         ),
-        right=RightWrong(right.values[cell], right.origins[cell], right.errors[cell]),
+        right=RightWrong(
+            right.values[cell], right.origins[cell], right.errors[cell], right.drawn[cell]
+        ),
         responses={
             (run, question): answers
             for (run, question), answers in study.responses.items()

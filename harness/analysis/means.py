@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.analysis.changes import Design
+from harness.analysis.changes import Design, drawable
 from harness.analysis.contrasts import Clusters, units_of
 from harness.analysis.results import (
     Curve,
@@ -19,11 +19,10 @@ from harness.analysis.results import (
     Outcomes,
     RunSummary,
 )
+from harness.analysis.statistics.corrected import ENOUGH, corrected_mean
 from harness.analysis.statistics.intervals import (
-    ENOUGH,
     NO_INTERVAL,
     Interval,
-    corrected_mean,
     stretched_to,
     t_interval,
     tied_interval,
@@ -49,18 +48,18 @@ SHORTEST_SWEEP = 3
 
 def means(study: StudyTable, clusters: Clusters | None = None) -> tuple[MetricMeans, ...]:
     """Return each metric's mean in each run, and over the questions that all runs have scored."""
-    were_asked, grades = asked_mask(study), graded_cells(study)
+    were_asked, samples = asked_mask(study), graded_samples(study)
     cube, found = study.scores, []
     for k, facts in enumerate(cube.metrics):
         measure = cube.measure(k)
         common = np.asarray((~np.isnan(measure.values)).all(axis=0))
-        correctable = grades is not None and facts.layer in JUDGES_ANSWERS and facts.bounded
+        correctable = facts.layer in JUDGES_ANSWERS and facts.bounded
         cells = []
         for at, run in enumerate(cube.runs):
             statuses = cube.statuses[at, were_asked[at], k].tolist()
             cell = mean_cell(measure, at, run, common, statuses, clusters)
-            if grades is not None and correctable:
-                mean, low, high = corrected_mean(measure.values[at], grades[at])
+            if correctable and at in samples:
+                mean, low, high = corrected_mean(measure.values[at], *samples[at])
                 cell = replace(cell, corrected=mean, corrected_low=low, corrected_high=high)
             cells.append(cell)
         found.append(
@@ -111,10 +110,25 @@ def mean_cell(
     )
 
 
-def graded_cells(study: StudyTable) -> Floats | None:
-    """Return (runs, questions) of human grades, nan elsewhere; None where there are too few."""
-    people = study.right.origins == "grade"
-    return np.where(people, study.right.values, np.nan) if people.sum() >= ENOUGH else None
+def graded_samples(study: StudyTable) -> dict[int, tuple[Floats, Floats | None]]:
+    """Return run -> its grades, nan elsewhere, and the chances of their questions to be drawn.
+
+    Only runs whose graded answers are all there are, which have no chances, or a random sample of
+    them, and only where enough are graded.
+    """
+    right, found = study.right, dict[int, tuple[Floats, Floats | None]]()
+    graded = ~np.isnan(right.drawn)
+    if (graded & ~np.isnan(right.values)).sum() < ENOUGH:
+        return found
+    never = ~drawable(study)
+    for at, asked in enumerate(asked_mask(study)):
+        missing = asked & ~graded[at] & (right.origins[at] != "error")
+        if not missing.any():
+            found[at] = np.where(graded[at], right.values[at], np.nan), None
+        elif not (missing & never).any():
+            random = graded[at] & (right.drawn[at] > 0)
+            found[at] = np.where(random, right.values[at], np.nan), right.drawn[at]
+    return found
 
 
 def leader(study: StudyTable, seed: int) -> Leader | None:

@@ -444,7 +444,8 @@ class MeanCell:
     """Scored cells that rest on at most 3 units; their scores can take few values only."""
     corrected: float | None = None
     """The share of right answers that the scores and the human grades together imply, where at
-    least 20 answers are graded (prediction-powered inference)."""
+    least 20 answers are graded, and the graded ones are all of the run's or a random sample
+    (prediction-powered inference)."""
     corrected_low: float | None = None
     corrected_high: float | None = None
 
@@ -462,6 +463,42 @@ class MetricMeans:
     """In the order of `Analysis.runs`."""
     common: tuple[str, ...]
     """Questions that every run has scored."""
+
+
+class Prospect(StrEnum):
+    """Whether more grades would decide a change of a factor: a 95 % interval without 0."""
+
+    GRADES = "grades"
+    """More grades would decide it, at the present estimate."""
+    DECIDED = "decided"
+    EQUAL = "equal"
+    """Too few answers changed: nothing can be learnt, whatever the grades say."""
+    QUESTIONS = "questions"
+    """At the present estimate, not even grades of all answers would decide it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedDifference:
+    """What grades and a metric say about right answers under one change of a factor."""
+
+    change: Change
+    contrasts: tuple[tuple[str, str], ...]
+    """Left and right run of each pair; a question's difference is its mean over these pairs."""
+    questions: int
+    """Asked on both sides of a pair."""
+    changed: int
+    """Of these, with different answers: all others have a difference of exactly 0."""
+    graded: int
+    """Of the changed ones, those in the random sample."""
+    metric: str | None
+    """Whose scores say something about the ungraded answers."""
+    mean: float | None
+    """Mean over all questions of right - left; None where too few are graded at random."""
+    low: float | None
+    high: float | None
+    prospect: Prospect
+    needed: int | None
+    """Grades that would decide it, where the prospect is `grades`."""
 
 
 class Trust(StrEnum):
@@ -843,6 +880,8 @@ class Analysis:
     independent."""
     judges: Judges | None = None
     """What other judges say about the same answers; None with a single judge."""
+    corrected: tuple[CorrectedDifference, ...] = ()
+    """One row per change of a factor, where right or wrong is known."""
     outlooks: tuple[Outlook, ...] = ()
     """What the study expected, in its order."""
     leader: Leader | None = None

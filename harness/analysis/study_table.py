@@ -3,7 +3,7 @@
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -207,6 +207,10 @@ class RightWrong:
     errors: NDArray[np.int64]
     """(runs, questions): repeats on which the system under test failed."""
 
+    drawn: Floats
+    """(runs, questions): where people looked at every answer, the chance that the question had of
+    being drawn first, or 0 where it was not drawn at random; nan where an answer is ungraded."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StudyTable:
@@ -361,11 +365,16 @@ def right_wrong(
     }
     shape = (len(runs), len(questions))
     values, errors = np.full(shape, np.nan), np.zeros(shape, np.int64)
+    drawn = np.full(shape, np.nan)
     origins = np.full(shape, "", dtype=object)
     for i, run in enumerate(runs):
         for j, question in enumerate(questions):
             known = {}
-            for response in responses.get((run, question), ()):
+            given = responses.get((run, question), ())
+            answers = [(run, question, r.repeat) for r in given if r.response is not None]
+            if answers and all(key in grades for key in answers):
+                drawn[i, j] = 0.0
+            for response in given:
                 key = (run, question, response.repeat)
                 if response.response is None:
                     errors[i, j] += 1
@@ -378,7 +387,19 @@ def right_wrong(
             if known:
                 values[i, j] = math.fsum(value for _, value in known.values()) / len(known)
                 origins[i, j] = max((name for name, _ in known.values()), key=ORIGINS.index)
-    return RightWrong(values, origins, errors)
+    return RightWrong(values, origins, errors, drawn)
+
+
+def with_draws(study: StudyTable, draws: Mapping[str, float]) -> StudyTable:
+    """Return the study with the questions that were drawn at random for grading.
+
+    Args:
+        study: As `study_table` returns it, in which none was.
+        draws: Question id -> the chance that it had of being drawn first.
+    """
+    chances = [draws.get(question.id, 0.0) for question in study.questions]
+    drawn = np.where(np.isnan(study.right.drawn), np.nan, chances)
+    return replace(study, right=replace(study.right, drawn=drawn))
 
 
 def responses_by_cell(

@@ -1,14 +1,16 @@
 """A grader's desk: the queue of what is left to grade, and what is shown beside each item."""
 
-from collections.abc import Collection, Iterable, Mapping
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Generic
 
 from harness.grade.evidence_pages import EvidencePages, QuotedPage, quoted_pages
 from harness.grade.session import GivenAnswer, GivenCaption
 from harness.questions import CaptionGrade, Gradebook, Subject, is_of_edition, subject_of
 from harness.questions.grades import G
-from harness.records import Grade
+from harness.records import Chosen, Grade
 from harness.render.notation import plain
 from harness.store.run import now
 from harness.text import sha256
@@ -34,6 +36,7 @@ class Queue(Generic[G]):
         policy: str | None = None,
         disputes: Collection[Subject] = (),
         editions: Mapping[Subject, str] | None = None,
+        draws: Mapping[str, float] | None = None,
     ) -> None:
         """Start, or resume where this grader stopped.
 
@@ -45,11 +48,14 @@ class Queue(Generic[G]):
             disputes: Offered first, even if this grader has graded them before.
             editions: Subject -> `question_sha256`, which is kept with each grade. What was graded
                 by another edition of the question is offered again, before the rest.
+            draws: Question id -> its chance of being drawn first, which is kept with each grade;
+                the answers of other questions come after those.
         """
         self.book: Gradebook[G] = book
         self.grader = grader
         self.policy = policy
-        self.order = shuffled(subjects, grader)
+        self.draws = draws or {}
+        self.order = shuffled(subjects, grader, self.draws)
         self.disputes = frozenset(disputes) & set(self.order)
         self.editions = editions or {}
         mine = [one for one in book.read() if one.grader == grader and subject_of(one) in subjects]
@@ -103,10 +109,18 @@ class Queue(Generic[G]):
 
     def grade(self, about: Subject, value: int | None, note: str | None) -> None:
         """Save a grade: 1 right, 0 wrong, None unclear."""
-        edition = {"question_sha256": self.editions[about]} if about in self.editions else {}
-        grade = self.book.kind(*about, value, self.grader, now(), note, self.policy, **edition)
+        more: dict[str, Any] = self.choice(about) if self.book.kind is Grade else {}
+        if about in self.editions:
+            more["question_sha256"] = self.editions[about]
+        grade = self.book.kind(*about, value, self.grader, now(), note, self.policy, **more)
         self.book.add([grade])
         self._append(Act(about, grade))
+
+    def choice(self, about: Subject) -> dict[str, Any]:
+        """Return why an answer is offered, as its grade records it."""
+        if about in self.disputes:
+            return {"chosen": Chosen.DISPUTE}
+        return choice(about, self.draws)
 
     def skip(self, about: Subject) -> None:
         """Put a subject behind all others, for this session."""
@@ -130,16 +144,39 @@ class Queue(Generic[G]):
         self.returned = act.about
 
 
-def shuffled(subjects: Iterable[Subject], grader: str) -> list[Subject]:
+def choice(about: Subject, draws: Mapping[str, float]) -> dict[str, Any]:
+    """Return why an answer is graded: its question is drawn at random, or all answers are."""
+    if about[0] in draws:
+        return {"chosen": Chosen.RANDOM, "probability": draws[about[0]]}
+    return {"chosen": Chosen.ALL}
+
+
+def shuffled(
+    subjects: Iterable[Subject], grader: str, draws: Mapping[str, float] = MappingProxyType({})
+) -> list[Subject]:
     """Return the subjects in an order that looks random and is the same whenever a grader starts.
 
     An answer that is collected later is inserted among the others and moves none of them.
+
+    Args:
+        subjects: In any order.
+        grader: Each has their own order.
+        draws: Question id -> its chance of being drawn first: these questions come first, as if
+            drawn one by one without replacement, each with all its answers.
 
     >>> some = [("q1", "a"), ("q1", "b"), ("q2", "c")]
     >>> shuffled(some, "ann") == shuffled(some[::-1], "ann")
     True
     """
-    return sorted(subjects, key=lambda about: ticket(about, grader))
+
+    def turn(question: str) -> float:
+        # the first of independent exponential clocks rings with the chance that is its rate
+        if question not in draws:
+            return math.inf
+        uniform = (int(ticket((question, ""), grader)[:13], 16) + 0.5) / 16**13
+        return -math.log(uniform) / draws[question]
+
+    return sorted(subjects, key=lambda about: (turn(about[0]), ticket(about, grader)))
 
 
 def ticket(about: Subject, grader: str) -> str:
@@ -206,6 +243,8 @@ class AnswerDesk(Desk[Grade]):
 
     answers: Mapping[Subject, GivenAnswer]
     pages: EvidencePages
+    prospect: Sequence[Mapping[str, Any]] = ()
+    """What more grades could decide when the page was opened: slots of the page's sentences."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -214,6 +253,10 @@ class AnswerDesk(Desk[Grade]):
         }
         drawable = sorted(place for place in places if self.pages.file(place[0]) is not None)
         self.names: dict[QuotedPage, str] = {place: str(n) for n, place in enumerate(drawable)}
+
+    def now(self) -> dict[str, Any]:
+        """Return what the page shows now, what more grades could decide included."""
+        return {**super().now(), "prospect": self.prospect}
 
     def content(self, about: Subject) -> Mapping[str, Any]:
         """Return question, reference, evidence and answer; nothing reveals whose answer it is."""

@@ -18,6 +18,7 @@ from harness.grade.session import (
     GradingSession,
     check_grader,
     open_session,
+    prospects,
     warn_of_model_grades,
 )
 from harness.grade.sheet import read_table, table, unrecorded_rows
@@ -31,16 +32,19 @@ from harness.questions import (
 )
 from harness.questions.grades import G
 from harness.records import Grade
-from harness.render.notation import one_line
+from harness.render.notation import one_line, plain
 from harness.text import shortened
 
 if TYPE_CHECKING:
+    from harness.analysis.results import CorrectedDifference
     from harness.grade.desk import Desk
     from harness.grade.evidence_pages import EvidencePages
 
 log = logging.getLogger(__name__)
 
 WORDS = {1: "right", 0: "wrong"}
+MOST_CHANGES = 6
+"""Changes whose prospect the page shows."""
 LONGEST = 70
 """Characters of an answer in the list of disputes."""
 
@@ -88,6 +92,7 @@ def serve_page(session: GradingSession) -> None:
 
 def make_desks(session: GradingSession) -> "dict[str, Desk[Any]]":
     """Return a desk for each kind of thing there is to grade: answers, captions."""
+    from harness.analysis.results import Prospect
     from harness.grade.desk import AnswerDesk, CaptionDesk, Queue
 
     policy, grader = session.settings.policy, session.grader
@@ -95,9 +100,12 @@ def make_desks(session: GradingSession) -> "dict[str, Desk[Any]]":
     if session.answers:
         current = {about: answer.edition for about, answer in session.answers.items()}
         again = second_looks(session, session.grades)
-        queue = Queue(session.grades, session.answers, grader, policy, again, current)
+        draws, rows = prospects(session)
+        queue = Queue(session.grades, session.answers, grader, policy, again, current, draws)
         pages = corpus_pages(session.settings.study)
-        desks["answers"] = AnswerDesk(queue, session.answers, pages)
+        order = [row for kind in Prospect for row in rows if row.prospect is kind]
+        prospect = [prospect_slots(row) for row in order[:MOST_CHANGES]]
+        desks["answers"] = AnswerDesk(queue, session.answers, pages, prospect)
     if session.captions:
         again = second_looks(session, session.caption_grades)
         captions = Queue(session.caption_grades, session.captions, grader, policy, again)
@@ -105,6 +113,20 @@ def make_desks(session: GradingSession) -> "dict[str, Desk[Any]]":
     if not desks:
         raise InputError("the runs have no answer and no caption: there is nothing to grade")
     return desks
+
+
+def prospect_slots(row: "CorrectedDifference") -> dict[str, Any]:
+    """Return what the page says of one change: which sentence, and what fills its slots."""
+    from harness.analysis.findings import value_text
+
+    left, right = value_text(row.change.left), value_text(row.change.right)
+    return {
+        "prospect": row.prospect,
+        "change": plain(f"{row.change.factor} {left} → {right}"),
+        "needed": row.needed,
+        "equal": row.questions - row.changed,
+        "questions": row.questions,
+    }
 
 
 def corpus_pages(study: Study) -> "EvidencePages":
@@ -162,7 +184,8 @@ def write_grades(session: GradingSession, file: Path) -> None:
             f"are not recorded yet. Give another name, or add the rows that have a grade first: "
             f"{session.how.command('grade', f'read={shown_path(file)}')}"
         )
-    text = table(session.answers, session.current_grades(known), session.grader)
+    draws, _ = prospects(session)
+    text = table(session.answers, session.current_grades(known), session.grader, draws)
     write_whole(file, text.encode("utf-8-sig", "replace"))
     print(f"{shown_path(file)}: write 1, 0 or unclear into the column 'grade', then")
     print(f"next: {session.how.command('grade', f'read={shown_path(file)}')}")

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harness.config.composition import Composition
 from harness.config.paths import study_path, testset_folder
@@ -27,8 +28,12 @@ from harness.questions.grades import G
 from harness.records import Grade, Question, Response
 from harness.store import Run
 from harness.studies.graders import model_names
+from harness.studies.loaded_study import comparable, read_rows, table_by
 from harness.studies.sound_runs import SoundRuns, sound_runs
 from harness.text import fold_name
+
+if TYPE_CHECKING:
+    from harness.analysis.results import CorrectedDifference
 
 log = logging.getLogger(__name__)
 
@@ -169,6 +174,23 @@ def captions_of(runs: Sequence[Run]) -> dict[Subject, GivenCaption]:
             )
             found.setdefault(caption.about, caption)
     return found
+
+
+def prospects(session: GradingSession) -> tuple[dict[str, float], Sequence["CorrectedDifference"]]:
+    """Return question id -> the chance to be drawn for grading, and what more grades could decide.
+
+    Runs that no judge has scored yet are included.
+    """
+    from harness.analysis.changes import Design
+    from harness.analysis.corrections import chances_to_be_drawn, corrected_differences
+    from harness.analysis.study_table import measures
+    from harness.analysis.trust import metric_trust
+
+    runs, settings = comparable(session.runs), session.settings
+    table = table_by(settings.judge.label, runs, read_rows(runs, settings), settings)
+    design, compared = Design(table.runs), measures(table)
+    rows = corrected_differences(table, design, compared, metric_trust(table, compared))
+    return chances_to_be_drawn(table, design, rows), rows
 
 
 def check_grader(session: GradingSession) -> None:

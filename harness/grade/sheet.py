@@ -6,14 +6,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
-from harness.grade.desk import shuffled
+from harness.grade.desk import choice, shuffled
 from harness.grade.session import GivenAnswer
 from harness.questions import (
     FileRow,
     Subject,
     is_of_edition,
     latest_grades,
+    read_choice,
     read_csv_rows,
     subject_of,
 )
@@ -24,7 +26,7 @@ from harness.text import fold_name
 
 COLUMNS = (
     *("question_id", "question", "reference", "response", "grade", "note", "grader", "time"),
-    *("policy", "response_sha256", "question_sha256"),
+    *("policy", "response_sha256", "question_sha256", "chosen", "probability"),
 )
 WRITTEN = {1: "1", 0: "0", None: "unclear"}
 READ: dict[str, int | None] = {
@@ -37,19 +39,26 @@ LONGEST_CELL = 32_000
 """Characters; a spreadsheet takes 32,767, and the hash says which text is meant anyway."""
 
 
-def table(answers: Mapping[Subject, GivenAnswer], grades: Iterable[Grade], grader: str) -> str:
+def table(
+    answers: Mapping[Subject, GivenAnswer],
+    grades: Iterable[Grade],
+    grader: str,
+    draws: Mapping[str, float] = MappingProxyType({}),
+) -> str:
     """Return CSV text: this grader's answers in their order, then what others graded.
 
     A row without a grade is still to be graded. Earlier grades that a grader has changed are left
-    out, and so is the proposal of `answer_match`.
+    out, and so is the proposal of `answer_match`. `draws` is as for `shuffled`.
     """
     latest = latest_grades(grades)
-    mine = [(about, grader) for about in shuffled(answers, grader)]
+    mine = [(about, grader) for about in shuffled(answers, grader, draws)]
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\r\n")
     writer.writeheader()
     for about, who in dict.fromkeys([*mine, *latest]):
         cells = row(about, who, latest.get((about, who)), answers.get(about))
+        if (about, who) not in latest:
+            cells |= {name: str(value) for name, value in choice(about, draws).items()}
         writer.writerow({name: csv_cell(cell) for name, cell in cells.items()})
     return text.getvalue()
 
@@ -67,6 +76,7 @@ def row(
         cells["question_sha256"] = answer.edition
     if grade is not None:
         cells |= {name: getattr(grade, name) or "" for name in ("note", "time", "policy")}
+        cells |= {name: str(getattr(grade, name) or "") for name in ("chosen", "probability")}
         cells["grade"] = WRITTEN[grade.grade]
         cells["question_sha256"] = grade.question_sha256 or ""  # the edition that was graded
     return cells
@@ -130,4 +140,5 @@ def grade_from_row(row: FileRow, grader: str) -> Grade:
         note=row.text("note"),
         policy=row.text("policy"),
         question_sha256=row.text("question_sha256"),
+        **read_choice(row),
     )

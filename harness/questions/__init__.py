@@ -12,6 +12,8 @@ from harness.questions.grades import (
     is_of_edition,
     latest_grades,
     question_sha256,
+    random_draws,
+    read_choice,
     response_sha256,
     subject_of,
 )

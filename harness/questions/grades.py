@@ -2,18 +2,19 @@
 
 import json
 import logging
+import math
 import os
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from harness.errors import InputError
 from harness.files import write_whole
 from harness.questions.testset import FileRow, json_row, json_rows
-from harness.records import Grade, Question
+from harness.records import Chosen, Grade, Question
 from harness.text import fold_name, sha256
 
 log = logging.getLogger(__name__)
@@ -69,13 +70,44 @@ def read_grade(row: FileRow, kind: type[G]) -> G:
     grade = row.values.get("grade")
     if grade is not None and (isinstance(grade, bool) or grade not in (0, 1)):
         raise row.error(f"'grade' must be 1 (right), 0 (wrong) or null (unclear), found {grade!r}")
+    texts: dict[str, Any] = {name: row.text(name) for name in optional if name != "probability"}
     return kind(
         row.required(first),
         row.required(second),
         int(grade) if isinstance(grade, int | float) else None,
         row.required("grader"),
-        **{name: row.text(name) for name in optional},
+        **(texts | read_choice(row) if kind is Grade else texts),
     )
+
+
+def read_choice(row: FileRow) -> dict[str, Any]:
+    """Return why an answer was graded, and with what chance: a number, in a table as text."""
+    reason, chance = row.text("chosen") or None, row.values.get("probability") or None
+    if reason is not None and reason not in tuple(Chosen):
+        raise row.error(f"'chosen' must be one of {', '.join(Chosen)}, found {reason!r}")
+    try:
+        number = None if chance is None else float(str(chance).replace(",", "."))
+    except ValueError:
+        number = math.nan
+    drawn = number is not None and 0 < number <= 1
+    if not drawn if reason == Chosen.RANDOM else number is not None:
+        raise row.error(
+            "'probability' must be above 0 and at most 1 where 'chosen' is random, and absent "
+            f"elsewhere, found {chance!r}"
+        )
+    return {"chosen": reason and Chosen(reason), "probability": number}
+
+
+def random_draws(grades: Iterable[Grade]) -> dict[str, float]:
+    """Return question id -> the chance with which it was drawn at random for grading.
+
+    A question that was drawn once remains part of the sample, whoever grades its answers and why.
+    """
+    drawn: dict[str, float] = {}
+    for grade in grades:
+        if grade.probability is not None:
+            drawn.setdefault(grade.question_id, grade.probability)
+    return drawn
 
 
 def current_grades(grades: Iterable[G], editions: Mapping[str, str]) -> list[G]:

@@ -13,6 +13,7 @@ from harness.analysis.findings import json_number, value_text
 from harness.analysis.results import (
     Analysis,
     Change,
+    CorrectedDifference,
     Difference,
     MeanCell,
     MetricTrust,
@@ -41,6 +42,7 @@ def csv_tables(analysis: Analysis, language: str = "en") -> dict[str, str]:
         "trust": (TRUST, (cells(TRUST, found) for found in analysis.trust)),
         "effects": (EFFECTS, effects(analysis)),
         "contrasts": (CONTRASTS, contrasts(analysis)),
+        "corrected": (CORRECTED, corrected(analysis)),
         "confounded": (CONFOUNDED, confounded(analysis)),
         "curves": (CURVES, curves(analysis)),
         "interactions": (INTERACTIONS, interactions(analysis)),
@@ -179,6 +181,17 @@ def contrasts(analysis: Analysis) -> Iterator[Cells]:
                 mcnemar_floor=test and test.floor,
                 discordant=test and test.discordant,
             )
+
+
+CORRECTED = ("factor", "left_value", "right_value", "status", *names(CorrectedDifference, "change"))
+
+
+def corrected(analysis: Analysis) -> Iterator[Cells]:
+    """Yield one row per change of a factor, with its pairs of runs."""
+    for row in analysis.corrected:
+        status = "too_few_grades" if row.mean is None else "ok"
+        values = side_values(row.change)
+        yield cells(CORRECTED, row, factor=row.change.factor, status=status, **values)
 
 
 CONFOUNDED = ("left", "right", "factors", "changes", "separated", "between", "missing")

@@ -32,7 +32,8 @@ Template = str | list[str | dict[str, str]]
 TEXTS = (
     *("between_runs", "changed", "check", "claim", "direction", "doubt", "factor", "factors"),
     *("first", "first_rank", "given", "hits", "layer", "left", "meaning", "metric", "name"),
-    *("question", "reading", "reason", "right_run", "run", "runs", "second", "source", "verdict"),
+    *("prospect", "question", "reading", "reason", "right_run", "run", "runs", "second", "source"),
+    "verdict",
 )
 """Keys of columns that hold no numbers."""
 

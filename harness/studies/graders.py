@@ -5,7 +5,7 @@ from pathlib import Path
 
 from harness.analysis.suspects import OnWrongCaption, on_wrong_captions
 from harness.config.paths import testset_folder
-from harness.config.schema import Report
+from harness.config.schema import Stage
 from harness.questions import (
     Subject,
     answer_grades,
@@ -22,7 +22,7 @@ from harness.systems import Provenance
 from harness.text import fold_name
 
 
-def graders(settings: Report, runs: Sequence[Run]) -> tuple[str, ...]:
+def graders(settings: Stage, runs: Sequence[Run]) -> tuple[str, ...]:
     """Return the names of those who graded answers of this test set, without the study's models."""
     refused = {fold_name(name) for name in model_names(runs, settings.judge.label)}
     grades = answer_grades(testset_folder(settings.study.testset)).read()
@@ -31,7 +31,7 @@ def graders(settings: Report, runs: Sequence[Run]) -> tuple[str, ...]:
 
 
 def human_grades(
-    settings: Report, runs: Sequence[Run], responses: Mapping[str, Sequence[Response]]
+    settings: Stage, runs: Sequence[Run], responses: Mapping[str, Sequence[Response]]
 ) -> dict[tuple[str, str, int], int | None]:
     """Return (run, question id, repeat) -> grade, for the responses that people have graded.
 

@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness.config.composition import Composition
-from harness.config.paths import NOT_PART_OF_A_NAME, study_path
-from harness.config.schema import Expected, PrimaryTest, Report
+from harness.config.paths import NOT_PART_OF_A_NAME, study_path, testset_folder
+from harness.config.schema import Expected, PrimaryTest, Report, Stage
 from harness.errors import ConfigError, RunError, in_language, pick
 from harness.judge import DECLINES, custom_layers
 from harness.metrics import METRICS, is_refusal
-from harness.questions import read_testset, select
+from harness.questions import answer_grades, random_draws, read_testset, select
 from harness.records import LOST, Layer, Question, Response, Score, Verdict
 from harness.store import Run
 from harness.studies.graders import human_grades
@@ -60,6 +60,8 @@ class RunRows:
     verdicts: Mapping[str, Sequence[Verdict]]
     """Of every judge."""
     grades: Mapping[tuple[str, str, int], int | None]
+    draws: Mapping[str, float]
+    """Question id -> the chance with which it was drawn at random for grading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +246,7 @@ def check_evaluated(run: Run, judge: str, how: Composition) -> None:
         )
 
 
-def read_rows(runs: Sequence[Run], settings: Report) -> RunRows:
+def read_rows(runs: Sequence[Run], settings: Stage) -> RunRows:
     """Return the rows of the runs, and people's grades of them."""
     from harness.analysis import gold_scores
 
@@ -258,18 +260,22 @@ def read_rows(runs: Sequence[Run], settings: Report) -> RunRows:
         for name, answers in responses.items():
             scores[name] += gold_scores(questions, answers)
     grades = human_grades(settings, runs, responses)
-    return RunRows(questions, responses, scores, verdicts, grades)
+    draws = random_draws(answer_grades(testset_folder(settings.study.testset)).read())
+    return RunRows(questions, responses, scores, verdicts, grades, draws)
 
 
 def table_by(
     judge: str,
     runs: Sequence[Run],
     rows: RunRows,
-    settings: Report,
+    settings: Stage,
     without: Collection[str] = (),
 ) -> "StudyTable":
-    """Return the study as one judge sees it, `without` these custom checks."""
-    from harness.analysis import study_table
+    """Return the study as one judge sees it, `without` these custom checks.
+
+    A run that the judge has not scored has no scores.
+    """
+    from harness.analysis import study_table, with_draws
 
     names = [run.name for run in runs]
     scores = {
@@ -284,7 +290,7 @@ def table_by(
         run_facts(run, judge, rows.responses[run.name], scores[run.name], verdicts[run.name])
         for run in runs
     ]
-    return study_table(
+    table = study_table(
         runs=in_study_order(facts, settings.study.variants),
         questions=rows.questions,
         metrics=metric_facts(scores, runs, judge),
@@ -293,6 +299,7 @@ def table_by(
         grades=rows.grades,
         verdicts=verdicts,
     )
+    return with_draws(table, rows.draws)
 
 
 def reworded_checks(runs: Sequence[Run], judge: str, chosen: str) -> frozenset[str]:
@@ -332,7 +339,7 @@ def run_facts(
 
     facts: Mapping[str, Any] = run.facts()
     factors, made_with = facts["factors"], Provenance.from_record(facts["made_with"])
-    identity: Mapping[str, Any] = run.judges()[judge]
+    identity: Mapping[str, Any] = run.judges().get(judge, {})
     declines = {
         (v.question_id, v.repeat): v.label == 1
         for v in verdicts
@@ -411,7 +418,9 @@ def metric_facts(
 
     scored = dict.fromkeys(score.metric for rows in scores.values() for score in rows)
     custom = {
-        name: layer for run in runs for name, layer in custom_layers(run.judges()[judge]).items()
+        name: layer
+        for run in runs
+        for name, layer in custom_layers(run.judges().get(judge, {})).items()
     }
     facts = {
         name: MetricFacts(name, metric.layer, metric.higher_is_better, metric.bounded)

@@ -4,7 +4,7 @@ import pytest
 
 from harness.grade.desk import Queue, shuffled
 from harness.questions import Gradebook, Subject
-from harness.records import Grade
+from harness.records import Chosen, Grade
 
 SUBJECTS = [(f"q{n}", f"{n:064x}") for n in range(12)]
 
@@ -125,7 +125,9 @@ def test_an_edited_question_is_graded_again(book: Gradebook[Grade]) -> None:
     at.grade(old, 0, None)
     assert old not in at.due
     assert at.again == frozenset()
-    assert book.read()[-1] == Grade(*old, 0, "ann", book.read()[-1].time, question_sha256="now")
+    assert book.read()[-1] == Grade(
+        *old, 0, "ann", book.read()[-1].time, question_sha256="now", chosen=Chosen.ALL
+    )
     at.undo()
     assert at.due[0] == old
 
@@ -147,3 +149,33 @@ def test_disputes_come_first(book: Gradebook[Grade]) -> None:
     at.undo()
     assert at.due[0] == disputed
     assert [grade.grade for grade in book.read()] == [1, 1]
+
+
+def test_every_grade_says_why(book: Gradebook[Grade]) -> None:
+    """Drawn at random with a chance, disputed, or one of all."""
+    at = Queue(book, SUBJECTS, "ann", disputes=[SUBJECTS[1]], draws={"q0": 0.25, "q1": 0.75})
+    for about in (SUBJECTS[1], SUBJECTS[0], SUBJECTS[2]):
+        at.grade(about, 1, None)
+
+    assert [(grade.chosen, grade.probability) for grade in book.read()] == [
+        (Chosen.DISPUTE, None),
+        (Chosen.RANDOM, 0.25),
+        (Chosen.ALL, None),
+    ]
+
+
+def test_questions_are_drawn_with_their_chances() -> None:
+    """Of two questions the likelier comes first as often as it should; the others come last.
+
+    3,000 graders and a chance of 0.8: the standard error is 0.0073.
+    """
+    subjects = [("often", "a"), ("rare", "b"), ("equal", "c"), ("often", "d")]
+    draws = {"often": 0.8, "rare": 0.2}
+
+    orders = [shuffled(subjects, f"grader {n}", draws) for n in range(3000)]
+
+    first = sum(order[0][0] == "often" for order in orders) / len(orders)
+    assert first == pytest.approx(0.8, abs=0.03)
+    assert {order[-1][0] for order in orders} == {"equal"}
+    together = [[about[0] for about in order].index("often") for order in orders]
+    assert all(order[at][0] == order[at + 1][0] for order, at in zip(orders, together, strict=True))

@@ -98,6 +98,33 @@ def test_a_crash_loses_nothing(small: Small) -> None:
     assert "Traceback" not in said
 
 
+def test_what_is_graded_is_drawn_among_answers_that_changed(small: Small) -> None:
+    """Runs that nobody scored yet: the two questions whose answers differ are drawn, then all."""
+    with page(small.words) as (link, _):
+        for _ in range(4):
+            item = ask(f"{link}answers/now")["item"]
+            ask(f"{link}answers/grade", {"ticket": item["ticket"], "grade": 1})
+
+    grades = Gradebook(small.testset / "grades.jsonl", Grade).read()
+    assert [grade.chosen for grade in grades] == ["random"] * 3 + ["all"]
+    assert {grade.question_id for grade in grades[:3]} == {"q2", "q3"}
+    assert [grade.probability for grade in grades] == [0.5, 0.5, 0.5, None]
+
+
+def test_the_page_says_what_more_grades_could_do(tmp_path: Path) -> None:
+    """Each change of a factor has its prospect: how many grades would decide it, or why none."""
+    article = Article(tmp_path)
+    for name in VARIANTS:
+        article.write(name)
+    article.grade()
+    with page([*article.words, "grader=ann"]) as (link, _):
+        rows = ask(f"{link}answers/now")["prospect"]
+
+    assert "top_k 4 → 9" in [row["change"] for row in rows]
+    assert {(row["prospect"], row["questions"]) for row in rows} == {("questions", 8)}
+    assert len(rows) == 5
+
+
 def test_a_corpus_elsewhere_is_no_hindrance(small: Small) -> None:
     """Answers are graded without pictures of pages if the corpus is missing."""
     words = [word for word in small.words if not word.startswith("study.corpus")]

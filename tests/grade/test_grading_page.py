@@ -2,6 +2,7 @@ import re
 
 import pytest
 
+from harness.analysis.results import Prospect
 from harness.grade.server import asset, page_words, site
 from harness.render import LANGUAGES
 
@@ -53,3 +54,9 @@ def test_the_script_has_all_words_it_asks_for() -> None:
     asked = set(re.findall(r"words\.(\w+)", asset("page.js")))
 
     assert asked <= set(page_words("en")["script"])
+
+
+@each_language
+def test_each_prospect_has_a_sentence(language: str) -> None:
+    """What `harness.analysis` can say of a change is said in every language."""
+    assert set(page_words(language)["script"]["prospects"]) == set(Prospect)

@@ -9,7 +9,7 @@ import pytest
 from harness.errors import InputError
 from harness.grade.session import answers_of
 from harness.grade.sheet import COLUMNS, read_table, table
-from harness.records import Grade, Question
+from harness.records import Chosen, Grade, Question
 from harness.render.notation import csv_cell, text_of_cell
 from tests.grade.small import Small
 from tests.grade.small import small as written
@@ -160,3 +160,28 @@ def test_bad_cells_are_named(tmp_path: Path, text: str, message: str) -> None:
 
     with pytest.raises(InputError, match=message):
         read_table(file, [], "ann")
+
+
+def test_a_sheet_keeps_why_an_answer_is_graded(small: Small, tmp_path: Path) -> None:
+    """Drawn answers come first, with their chance; it comes back with the grade."""
+    answers = answers_of(small.runs)
+    file = tmp_path / "g.csv"
+    file.write_text(table(answers, [], "ann", {"q2": 1.0}), encoding="utf-8")
+    with file.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+
+    assert [row["chosen"] for row in rows] == ["random", "random", "all", "all"]
+    assert [row["question_id"] for row in rows[:2]] == ["q2", "q2"]
+    for row in (rows[0], rows[-1]):
+        row["grade"] = "1"
+    rows[0]["probability"] = "0,25"
+    with file.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, COLUMNS)
+        writer.writeheader()
+        writer.writerows(rows)
+    drawn, other = read_table(file, [], "ann")
+
+    assert (drawn.chosen, drawn.probability) == (Chosen.RANDOM, 0.25)
+    assert (other.chosen, other.probability) == (Chosen.ALL, None)
+    again = table(answers, [drawn], "ann", {})
+    assert ",random,0.25" in again

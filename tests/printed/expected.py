@@ -115,10 +115,13 @@ class Expected:
 
     @cache  # noqa: B019
     def corrected(self, metric: str, run: str) -> tuple[float, float, float] | None:
-        people = self.facts.origin == "grade"
-        if people.sum(axis=None) < 20:
+        people = self.facts.looked_at
+        failed = self.facts.origin.loc[run] == "error"
+        missing = self.facts.asked.loc[run] & ~people.loc[run] & ~failed
+        grades = self.facts.right.where(people)
+        if grades.notna().sum(axis=None) < 20 or missing.any():
             return None
-        grades = self.facts.right.where(people).loc[run]
+        grades = grades.loc[run]
         return s.corrected(as_array(self.facts.values(metric).loc[run]), as_array(grades))
 
     # ------------------------------------------------------------------ trust

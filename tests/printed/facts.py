@@ -204,6 +204,15 @@ class Facts:
         return self.arranged(best).fillna("")
 
     @cached_property
+    def looked_at(self) -> pd.DataFrame:
+        """Whether a person looked at every answer that a run gave to a question."""
+        rows = self.responses[~self.responses["failed"]]
+        texts = zip(rows["question_id"], map(sha256, rows["response"]), strict=True)
+        known = pd.Series([about in self.people for about in texts], rows.index)
+        whole = known.groupby([rows["run"], rows["question_id"]]).all()
+        return self.arranged(whole).fillna(False).astype(bool)
+
+    @cached_property
     def failures(self) -> pd.DataFrame:
         """Whether the system failed on a question, in any repeat."""
         return self.arranged(self.responses.groupby(["run", "question_id"])["failed"].any())

@@ -126,6 +126,41 @@ def counterfactuals(row: dict[str, Any], found: Expected) -> None:
     check_row(row, dict(zip(names, found.split(corners, row["metric"]), strict=True)))
 
 
+def corrected(row: dict[str, Any], found: Expected) -> None:
+    """A change of a factor: equal answers, and the difference where all others are graded.
+
+    Its interval is then that of right and wrong over all questions.
+    """
+    pairs, facts = json.loads(row["contrasts"]), found.facts
+    failed = facts.origin == "error"
+    deltas, asked, changed, known = [], [], [], []
+    for left, right in pairs:
+        both = facts.asked.loc[left] & facts.asked.loc[right]
+        answers = [[facts.texts.get((run, q)) for q in both.index] for run in (left, right)]
+        same = pd.Series(
+            [one is not None and one == other for one, other in zip(*answers, strict=True)],
+            both.index,
+        )
+        moved = both & ~same & ~(failed.loc[left] & failed.loc[right])
+        sides = [facts.looked_at.loc[run] | failed.loc[run] for run in (left, right)]
+        difference = facts.right.loc[right] - facts.right.loc[left]
+        deltas.append(difference.where(moved, 0.0))
+        asked.append(both)
+        changed.append(moved)
+        known.append(sides[0] & sides[1] | ~moved)
+    total, moved = sum(asked), sum(changed) > 0
+    questions = int((total > 0).sum())
+    check_row(row, {"questions": questions, "changed": int(moved.sum())})
+    values = (sum(deltas) / total)[total > 0]
+    if not all(each.all() for each in known) or not moved.any():
+        assert row["status"] == "ok" or pd.isna(row["mean"])
+        return
+    scored = values[values.notna()]
+    if len(scored) == len(values):
+        low, high = s.difference_interval(as_array(scored), True, True)
+        check_row(row, {"mean": scored.mean(), "low": low, "high": high})
+
+
 FILES: dict[str, Callable[[dict[str, Any], Expected], None]] = {
     "right_wrong.csv": right_wrong,
     "means.csv": means,
@@ -133,6 +168,7 @@ FILES: dict[str, Callable[[dict[str, Any], Expected], None]] = {
     "contrasts.csv": contrasts,
     "interactions.csv": interactions,
     "counterfactuals.csv": counterfactuals,
+    "corrected.csv": corrected,
 }
 
 

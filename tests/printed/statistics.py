@@ -276,21 +276,21 @@ def within(scores: Values, right: Values, questions: Values) -> Within:
 
 
 def corrected(scores: Values, grades: Values) -> tuple[float, float, float] | None:
-    """The share right by prediction-powered inference, with the weight that tunes itself."""
+    """The share right by prediction-powered inference, Jeffreys' interval at what it is worth."""
     graded = ~np.isnan(grades) & ~np.isnan(scores)
     other = np.isnan(grades) & ~np.isnan(scores)
     y, f, g = grades[graded], scores[graded], scores[other]
     n, m = len(y), len(g)
     if n < 5:
         return None
-    weight = 0.0
-    if m and np.ptp(f) > 0:
+    middle, worth, weight = y.mean(), float(n), 0.0
+    if m and np.ptp(f) > 0 and np.ptp(y) > 0:
         weight = np.cov(y, f)[0, 1] / f.var(ddof=1) / (1 + n / m)
         weight = min(max(weight, 0.0), 1.0)
-    shift = weight * (g.mean() - f.mean()) if weight else 0.0
-    variance = (y - weight * f).var(ddof=1) / n
-    variance += weight**2 * f.var(ddof=1) / m if weight else 0.0
-    half = stats.t.ppf(0.975, n - 1) * math.sqrt(variance)
-    middle = y.mean() + shift
-    low, high = middle - half, middle + half
-    return tuple(min(max(x, 0.0), 1.0) for x in (middle, low, high))  # type: ignore[return-value]
+    if weight:
+        variance = (y - weight * f).var(ddof=1) / n + weight**2 * f.var(ddof=1) / m
+        worth = max(0.8 * n, (n - 2) * y.var(ddof=1) / n / variance)
+        middle = min(max(middle + weight * (g.mean() - f.mean()), 0.0), 1.0)
+    right, wrong = worth * middle + 0.5, worth * (1 - middle) + 0.5
+    low, high = stats.beta(right, wrong).ppf([0.025, 0.975])
+    return middle, min(low, middle), max(high, middle)

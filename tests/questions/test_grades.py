@@ -14,8 +14,9 @@ from harness.questions import (
     grade_by_text,
     latest_grades,
     question_sha256,
+    random_draws,
 )
-from harness.records import Grade, Question
+from harness.records import Chosen, Grade, Question
 
 A = ("q1", "a")
 
@@ -31,6 +32,44 @@ def test_most_graders_decide() -> None:
     assert grade_by_text(grades) == {A: 1}
     assert grade_by_text(grades[1:]) == {A: None}
     assert grade_by_text([grade(0, "ann"), grade(None, "bob")]) == {A: 0}
+
+
+def test_why_an_answer_was_graded_is_kept(tmp_path: Path) -> None:
+    """A question that was drawn at random once stays drawn, whoever grades its answers and why."""
+    book = Gradebook(tmp_path / "grades.jsonl", Grade)
+    given = [
+        Grade(*A, 1, "ann", chosen=Chosen.RANDOM, probability=0.125),
+        Grade(*A, 0, "bob", chosen=Chosen.DISPUTE),
+        Grade("q2", "b", 1, "ann", chosen=Chosen.ALL),
+        Grade("q3", "c", 1, "ann"),
+    ]
+    book.add(given)
+
+    assert book.read() == given
+    assert random_draws(book.read()) == {"q1": 0.125}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ({"chosen": "chance"}, "'chosen' must be one of all, random, suspect, dispute"),
+        ({"chosen": "random"}, "'probability' must be above 0 and at most 1 where 'chosen' is"),
+        ({"chosen": "random", "probability": 1.5}, "found 1.5"),
+        ({"chosen": "random", "probability": "often"}, "found 'often'"),
+        ({"chosen": "all", "probability": 0.5}, "absent elsewhere, found 0.5"),
+        ({"probability": 0.5}, "absent elsewhere, found 0.5"),
+    ],
+)
+def test_a_strange_choice_is_refused(
+    tmp_path: Path, words: dict[str, object], message: str
+) -> None:
+    """An unknown reason, or a chance that is none or belongs to no random choice, is an error."""
+    row = {"question_id": "q1", "response_sha256": "a", "grade": 1, "grader": "ann", **words}
+    file = tmp_path / "grades.jsonl"
+    file.write_text(json.dumps(row) + "\n", encoding="utf-8")
+
+    with pytest.raises(InputError, match=message):
+        Gradebook(file, Grade).read()
 
 
 def test_the_latest_grade_counts() -> None:

@@ -38,6 +38,7 @@ def test_article_tables(article: Analysis) -> None:
         "trust.csv": 4,
         "effects.csv": 25,
         "contrasts.csv": 35,
+        "corrected.csv": 5,
         "confounded.csv": 8,
         "curves.csv": 0,
         "interactions.csv": 5 + 4,

@@ -1,4 +1,4 @@
-"""Confidence intervals: of a mean, of a mean paired difference, of a share, of a corrected mean.
+"""Confidence intervals: of a mean, of a mean paired difference, of a share.
 
 Student's t is right for ratios and seconds, wrong where most questions do not change: there it
 covers too rarely, and its width may be zero. `tests/calibration` checks by simulation that every
@@ -212,47 +212,3 @@ def t_quantile(probability: float, df: int) -> float:
 def tolerance(values: Floats) -> float:
     """Return how far apart two numbers may be that were meant to be equal."""
     return 1e-12 * max(1.0, float(np.abs(values).max(initial=0.0)))
-
-
-ENOUGH = 20
-"""Graded answers in a study from which its judge is worth correcting."""
-
-FEWEST = 5
-"""Graded answers of a run below which its own mean is not corrected."""
-
-
-def corrected_mean(
-    scores: Floats, grades: Floats, alpha: float = 0.05
-) -> tuple[float, float, float] | tuple[None, None, None]:
-    """Return the share of right answers with its interval, by prediction-powered inference.
-
-    The graded answers give the share; the scores of the ungraded ones add what they know about
-    it, weighted by how well scores and grades go together (Angelopoulos and others, 2023), so
-    a useless judge changes nothing.
-
-    Args:
-        scores: (questions,) of a metric in [0, 1], nan where NA.
-        grades: (questions,), 1 right, 0 wrong, nan where there is no grade.
-        alpha: One minus the coverage.
-
-    >>> corrected_mean(np.full(9, 0.7), np.array([1, 1, 0, 1, 0, 1, 1, np.nan, np.nan]))
-    (0.714..., 0.26..., 1.0)
-    """
-    graded = ~np.isnan(grades) & ~np.isnan(scores)
-    other = np.isnan(grades) & ~np.isnan(scores)
-    y, f, g = grades[graded], scores[graded], scores[other]
-    n = y.size
-    if n < FEWEST:
-        return None, None, None
-    weight = 0.0
-    if g.size and np.ptp(f) > 0:
-        slope = float(np.cov(y, f)[0, 1]) / float(f.var(ddof=1))
-        weight = min(max(slope / (1 + n / g.size), 0.0), 1.0)
-    mean = float(y.mean())
-    variance = float((y - weight * f).var(ddof=1)) / n
-    if weight:
-        mean += weight * (float(g.mean()) - float(f.mean()))
-        variance += weight**2 * float(f.var(ddof=1)) / g.size
-    half = t_quantile(1 - alpha / 2, n - 1) * variance**0.5
-    mean, low, high = np.clip((mean, mean - half, mean + half), 0.0, 1.0).tolist()
-    return mean, low, high

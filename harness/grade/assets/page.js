@@ -45,6 +45,9 @@ function show(now) {
   ticket = item && item.ticket;
   at("grader").textContent = now.policy ? `${now.grader} · ${now.policy}` : now.grader;
   at("count").textContent = fill(now.again ? words.count_again : words.count, now);
+  const prospect = (now.prospect || []).map((row) => fill(words.prospects[row.prospect], row));
+  at("prospect").textContent = prospect.join(" ");
+  at("prospect").hidden = !prospect.length;
   at("bar").max = Math.max(now.total, 1);
   at("bar").value = now.done;
   at("last").textContent = summary(now.last);

@@ -6,7 +6,14 @@ Also, in full, the ranks behind the retrieval metrics, and what each metric meas
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from harness.analysis.results import Analysis, MeanCell, MetricMeans, RetrievalFacts, RunSummary
+from harness.analysis.results import (
+    Analysis,
+    CorrectedDifference,
+    MeanCell,
+    MetricMeans,
+    RetrievalFacts,
+    RunSummary,
+)
 from harness.metrics import METRICS
 from harness.records import Layer, Status
 from harness.render.blocks import (
@@ -21,8 +28,9 @@ from harness.render.blocks import (
     Tone,
     text_table,
 )
-from harness.render.notation import NA, interval, mean, quantity
+from harness.render.notation import NA, interval, mean, quantity, signed
 from harness.render.sections.metric_trust import metric_title
+from harness.render.sections.one_factor import change_text
 from harness.render.vocabulary import Words
 
 SPELT_OUT = 4
@@ -42,6 +50,7 @@ def averages(analysis: Analysis, words: Words, brief: bool) -> Section:
         blocks += common_means(quality, words) if brief else missing(quality, words)
     if not brief:
         blocks += corrected(quality, words)
+        blocks += corrected_differences(analysis.corrected, words)
     if costs:
         blocks.append(Heading(words.get("headings", "costs")))
         blocks += means_table(costs, analysis, words, brief)
@@ -149,6 +158,32 @@ def corrected(metrics: Sequence[MetricMeans], words: Words) -> Iterator[Block]:
         yield Heading(words.get("headings", "corrected"))
         yield text_table(words.columns(keys), rows)
         yield Paragraph(words.line("corrected_how"), Tone.MUTED)
+
+
+def corrected_differences(changes: Sequence[CorrectedDifference], words: Words) -> Iterator[Block]:
+    """Yield right answers by change of a factor, where people graded a random sample of them."""
+    rows = [
+        (
+            change_text(row.change, words),
+            signed(row.mean),
+            interval(row.low, row.high, signed),
+            words.line("returned", returned=row.changed, corpus=row.questions),
+            str(row.graded),
+            NA if row.metric is None else words.metric(row.metric),
+            words.line(
+                f"prospect_{row.prospect}",
+                needed=row.needed,
+                equal=row.questions - row.changed,
+                questions=row.questions,
+            ),
+        )
+        for row in changes
+    ]
+    if any(row.graded for row in changes):
+        keys = ("factor", "total", "interval", "changed", "graded", "metric", "prospect")
+        yield Heading(words.get("headings", "corrected_differences"))
+        yield text_table(words.columns(keys, long=keys[-1:]), rows)
+        yield Paragraph(words.line("corrected_differences_how"), Tone.MUTED)
 
 
 def with_gaps(metrics: Sequence[MetricMeans]) -> list[MetricMeans]:

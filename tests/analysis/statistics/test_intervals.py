@@ -1,17 +1,13 @@
-"""Intervals against values worked out by hand, and means corrected by human grades."""
-
-from collections.abc import Callable
+"""Intervals against values worked out by hand."""
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from harness.analysis import MetricFacts, StudyTable, analyse
 from harness.analysis.statistics.intervals import (
     NO_INTERVAL,
     Interval,
     agreeing,
-    corrected_mean,
     interval,
     stretched_to,
     t_interval,
@@ -19,7 +15,6 @@ from harness.analysis.statistics.intervals import (
     wilson_interval,
 )
 from harness.analysis.statistics.sign_flip import sign_flip
-from harness.records import Layer
 
 
 def test_t_interval_is_students() -> None:
@@ -202,60 +197,3 @@ def test_wilson_contains_the_share(hits: int) -> None:
 def test_wilson_by_hand() -> None:
     """8 of 24: centre (1/3 + 3.8415/48) / 1.16006 = 0.3563, half-width 0.1766."""
     assert wilson_interval(8, 24) == pytest.approx((0.1797, 0.5329), abs=1e-4)
-
-
-Builder = Callable[..., StudyTable]
-
-
-def drawn(seed: int, n: int = 200, graded: int = 40) -> tuple[np.ndarray, np.ndarray, float]:
-    """A judge that is 0.15 too kind, and grades of the first answers."""
-    random = np.random.default_rng(seed)
-    truth = (random.random(n) < 0.6).astype(float)
-    scores = np.clip(0.25 + 0.6 * truth + random.normal(0, 0.1, n), 0, 1)
-    grades = np.where(np.arange(n) < graded, truth, np.nan)
-    return scores, grades, 0.6
-
-
-def test_a_kind_judge_is_corrected() -> None:
-    """Over 400 studies the corrected mean is right on average and its interval covers."""
-    found = [(corrected_mean(*drawn(seed)[:2]), drawn(seed)[0].mean()) for seed in range(400)]
-
-    assert np.mean([raw for _, raw in found]) == pytest.approx(0.61, abs=0.01)
-    assert np.mean([mean for (mean, _, _), _ in found]) == pytest.approx(0.6, abs=0.01)
-    covered = [low <= 0.6 <= high for (_, low, high), _ in found]  # type: ignore[operator]
-    assert 0.93 <= np.mean(covered) <= 0.98
-
-
-def test_a_good_judge_narrows_the_interval() -> None:
-    """The ungraded answers add what the judge knows about them."""
-    scores, grades, _ = drawn(0)
-    mean, low, high = corrected_mean(np.full_like(scores, 0.5), grades)
-    _, seeing_low, seeing_high = corrected_mean(scores, grades)
-
-    assert seeing_high - seeing_low < 0.7 * (high - low)  # type: ignore[operator]
-    assert mean == pytest.approx(np.nanmean(grades))
-
-
-def test_fully_graded_is_the_share_right() -> None:
-    """With nothing left to predict, people's grades are the answer."""
-    grades = np.array([1.0, 1, 0, 1, 0])
-
-    assert corrected_mean(np.array([0.1, 0.9, 0.3, 0.5, 0.2]), grades)[0] == 0.6
-    assert corrected_mean(grades[:4], grades[:4])[0] is None
-
-
-def test_corrected_means_stand_beside_the_raw_ones(study: Builder) -> None:
-    """From 20 grades on, for metrics that judge answers; retrieval has none."""
-    faithfulness = MetricFacts("faithfulness", Layer.GENERATION)
-    recall = MetricFacts("context_recall", Layer.RETRIEVAL)
-    scores = {"P": [0.5] * 12, "Q": [0.9] * 12}
-    metrics = {faithfulness: scores, recall: scores}
-    grades = {"P": [1, 0] * 6, "Q": [1] * 12}
-
-    faith, retrieval = analyse(study(right=grades, metrics=metrics)).means
-    assert [cell.corrected for cell in faith.cells] == [0.5, 1.0]
-    assert [cell.corrected for cell in retrieval.cells] == [None, None]
-
-    few = {"P": [1, 0] * 5 + [None] * 2, "Q": [1] * 9 + [None] * 3}
-    faith = analyse(study(right=few, metrics=metrics)).means[0]
-    assert [cell.corrected for cell in faith.cells] == [None, None]

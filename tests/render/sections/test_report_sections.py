@@ -10,6 +10,7 @@ from harness.analysis import Analysis, MetricFacts, RunFacts
 from harness.analysis.findings import Finding
 from harness.analysis.results import (
     Counterfactual,
+    Prospect,
     RetrievalFacts,
     Split,
     Suspect,
@@ -263,6 +264,25 @@ def test_means_corrected_by_grades(article: Analysis) -> None:
     shown = texts(replace(article, means=means), "means")
 
     assert "faithfulness | text_k4 | 0.396 | 0.500 | [0.050, 0.950]" in shown
+
+
+def test_differences_corrected_by_grades(article: Analysis) -> None:
+    """Each change of a factor has its difference, what is equal, and what more grades could do."""
+    rows = (
+        replace(
+            article.corrected[0], mean=-0.25, low=-0.5, high=0.125, changed=5, graded=3, metric=None
+        ),
+        replace(article.corrected[1], mean=None, low=None, high=None, changed=2, metric=None),
+        replace(article.corrected[2], prospect=Prospect.GRADES, needed=1),
+    )
+    rows = (rows[0], replace(rows[1], prospect=Prospect.EQUAL, graded=0), rows[2])
+    shown = texts(replace(article, corrected=rows), "means")
+
+    assert "top_k 4 -> 9 | -0.250 | [-0.500, +0.125] | 5 of 8 | 3 | NA | " in shown
+    assert "| NA | NA | 2 of 8 | 0 | NA | nothing can be learnt: equal on 6 of 8 question" in shown
+    assert "1 more grade would decide it" in shown
+    ungraded = tuple(replace(row, graded=0) for row in rows)
+    assert "would decide it" not in texts(replace(article, corrected=ungraded), "means")
 
 
 def test_pairs_that_no_chain_separates_are_listed_in_full(article: Analysis) -> None:
