@@ -25,6 +25,7 @@ from harness.llm.messages import (
     fewest_tokens,
     fills_a_window,
     has_fewer,
+    ignores_format,
     longer,
     request_key,
     token_count,
@@ -162,6 +163,11 @@ class RemoteChat(Remote, Chat):
         """Return what identifies the model: the hash of its weights, else host and name."""
         raise NotImplementedError
 
+    @property
+    def form(self) -> str:
+        """How a reply is made to follow its schema: json_schema, json_object or prose."""
+        return "json_schema"
+
     def room(self, request: Request) -> int | None:
         """Return how many tokens the reply may take."""
         return request.max_tokens if request.max_tokens is not None else self.max_tokens
@@ -218,6 +224,10 @@ class RemoteChat(Remote, Chat):
                 f"{error} (the prompt takes about {request.tokens} tokens)"
             ) from error
         await self.check_read(request, completions[0], calls)
+        if request.schema is not None:
+            form, schema = self.form, request.schema
+            ignored = sum(ignores_format(each, form, schema) for each in completions)
+            calls.formatted(form, len(completions), ignored)
         return completions
 
     async def check_read(self, request: Request, reply: Completion, calls: Calls) -> None:
