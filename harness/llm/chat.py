@@ -215,14 +215,19 @@ class RemoteChat(Remote, Chat):
     async def ask_for(self, samples: int, request: Request, calls: Calls) -> list[Completion]:
         """Request a number of replies; some servers send only one. Raises as `ask` does."""
         check_before(request, self.room(request), self.context, self.label)
+        place, arrived = endpoint(self.address()), asyncio.Event()
+        place.in_flight[arrived] = request.tokens
         try:
-            completions = await self.send(request, endpoint(self.address()), calls, samples)
+            completions = await self.send(request, place, calls, samples)
         except RefusedError as error:
             if not error.too_long:
                 raise
             raise ContextOverflowError(
                 f"{error} (the prompt takes about {request.tokens} tokens)"
             ) from error
+        finally:
+            del place.in_flight[arrived]
+            arrived.set()
         await self.check_read(request, completions[0], calls)
         if request.schema is not None:
             form, schema = self.form, request.schema
@@ -234,8 +239,8 @@ class RemoteChat(Remote, Chat):
         """Raise ContextOverflowError where the endpoint has truncated the prompt.
 
         Servers truncate what is too long and answer as if nothing had happened; only the number of
-        tokens that they report shows it. Where it leaves a doubt, a longer prompt decides: a
-        server that truncates does not read more of it.
+        tokens that they report shows it. Where it leaves a doubt, a longer prompt decides, of
+        those in flight the longest: a server that truncates does not read more of it.
         """
         place, read = endpoint(self.address()), reply.input_tokens or 0
         habits = place.habits
@@ -248,8 +253,12 @@ class RemoteChat(Remote, Chat):
         async with place.measuring:  # so that requests at once are decided by one longer prompt
             if fewer and habits.get("counts_new_only"):
                 return
-            if not fewer and habits.get("has_read", 0) > read + NEAR:
-                return
+            if not fewer:
+                longest = max(place.in_flight, key=place.in_flight.__getitem__, default=None)
+                if longest and place.in_flight[longest] > request.tokens:
+                    await longest.wait()
+                if habits.get("has_read", 0) > read + NEAR:
+                    return
             if abs(read - habits.get("truncates_at", 0)) > NEAR:
                 calls.about_to_ask(self.label)
                 (more,) = await self.send(longer(request), place, calls)

@@ -335,6 +335,27 @@ def test_one_longer_prompt_decides_for_many(
         assert len([received for received in stub.chats if "Reference" in received.prompt]) == 1
 
 
+@pytest.mark.parametrize("limit", [None, 4098])
+def test_a_longer_prompt_in_flight_decides_without_one_more(
+    calls: Calls, chat_at: Callable[..., OpenAIChat], limit: int | None
+) -> None:
+    """A doubtful reply waits for the longest prompt; nothing is stored where that is cut, too."""
+    text = PROSE.messages[0].content
+
+    def reply(received: Received) -> Reply:
+        long = len(received.prompt) > len(text)
+        return Reply("fine", prompt_tokens=limit or 4098 + 900 * long, delay=0.2 * long)
+
+    with StubEndpoint(reply) as stub:
+        longer = Request((Message("user", text + text[:4000]),))
+        found = chat_at(stub, context=8192).complete_all([PROSE, longer], calls)
+
+        assert len(stub.chats) == (3 if limit else 2)
+
+    assert [isinstance(one, Completion) for one in found] == [limit is None] * 2
+    assert calls.size().calls == ({} if limit else {"chat stub": 2})
+
+
 @pytest.mark.parametrize(
     ("text", "finish", "ignored"),
     [
