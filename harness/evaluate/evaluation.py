@@ -397,6 +397,7 @@ def evaluation_record(
         "calls": {"asked": calls.asked, "sent": calls.sent, "remembered": calls.remembered},
         "tokens": {model: list(tokens) for model, tokens in calls.tokens.items()},
         "repairs": dict(calls.repairs),
+        "reply_formats": dict(calls.reply_formats),
     }
 
 

@@ -68,7 +68,7 @@ def summary(done: Evaluation) -> str:
     """Say how many cells of each run are scored, and what that took and changed."""
     lines = [f"{run}: {cell_counts(outcome.scores)}" for run, outcome in done.runs.items()]
     lines += [*unsupported_metrics(done), *call_counts(done.calls), *repair_counts(done.calls)]
-    lines += [*label_changes(done), *budget_end(done)]
+    lines += [*ignored_formats(done.calls), *label_changes(done), *budget_end(done)]
     return "\n".join(map(wrapped, lines))
 
 
@@ -111,6 +111,17 @@ def repair_counts(calls: Calls) -> Iterator[str]:
             f"{n} {wording}" for way, wording in REPAIRS.items() if (n := calls.repairs[way])
         )
         yield f"replies requested again: {count} ({ways})"
+
+
+def ignored_formats(calls: Calls) -> Iterator[str]:
+    """Yield a line saying that the endpoint accepts a format of replies and ignores it, if so."""
+    if ignored := calls.reply_formats["ignored"]:
+        replies = sum(calls.reply_formats[form] for form in ("json_schema", "json_object"))
+        asked = "the schema" if calls.reply_formats["json_schema"] else "JSON mode"
+        yield (
+            f"this endpoint does not enforce {asked}: it accepts it, but {ignored} of {replies} "
+            "replies do not follow it; a server that enforces it needs fewer repairs"
+        )
 
 
 def label_changes(done: Evaluation) -> Iterator[str]:

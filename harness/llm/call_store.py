@@ -217,6 +217,9 @@ class Calls:
         self.repairs: Counter[str] = Counter()
         """Invalid replies: how many `replies`, and how they were requested again (`more_room`,
         `repair`, `fresh`). Cached ones count like new ones."""
+        self.reply_formats: Counter[str] = Counter()
+        """New replies that were requested with a schema: how many in each format in force
+        (`Structured`), and `ignored`: those that do not have it, so that it is not enforced."""
         self.in_flight: dict[str, asyncio.Event] = {}
         """Key of a call -> set when it is done; used on the shared event loop only."""
         self._prompts: Counter[str] = Counter()
@@ -339,6 +342,13 @@ class Calls:
                 self._uncounted.add(model)
             read, written = self.tokens.get(model, (0, 0))
             self.tokens[model] = (read + (input_tokens or 0), written + (output_tokens or 0))
+
+    def formatted(self, form: str, replies: int, ignored: int) -> None:
+        """Count replies that were requested in a format, and those that do not have it."""
+        with self._lock:
+            self.reply_formats[form] += replies
+            if ignored:
+                self.reply_formats["ignored"] += ignored
 
     def size(self) -> Size:
         """Return the size of the store."""

@@ -25,6 +25,7 @@ from harness.llm.messages import (
     fewest_tokens,
     fills_a_window,
     has_fewer,
+    ignores_format,
     longer,
     request_key,
     token_count,
@@ -162,6 +163,11 @@ class RemoteChat(Remote, Chat):
         """Return what identifies the model: the hash of its weights, else host and name."""
         raise NotImplementedError
 
+    @property
+    def form(self) -> str:
+        """How a reply is made to follow its schema: json_schema, json_object or prose."""
+        return "json_schema"
+
     def room(self, request: Request) -> int | None:
         """Return how many tokens the reply may take."""
         return request.max_tokens if request.max_tokens is not None else self.max_tokens
@@ -209,23 +215,32 @@ class RemoteChat(Remote, Chat):
     async def ask_for(self, samples: int, request: Request, calls: Calls) -> list[Completion]:
         """Request a number of replies; some servers send only one. Raises as `ask` does."""
         check_before(request, self.room(request), self.context, self.label)
+        place, arrived = endpoint(self.address()), asyncio.Event()
+        place.in_flight[arrived] = request.tokens
         try:
-            completions = await self.send(request, endpoint(self.address()), calls, samples)
+            completions = await self.send(request, place, calls, samples)
         except RefusedError as error:
             if not error.too_long:
                 raise
             raise ContextOverflowError(
                 f"{error} (the prompt takes about {request.tokens} tokens)"
             ) from error
+        finally:
+            del place.in_flight[arrived]
+            arrived.set()
         await self.check_read(request, completions[0], calls)
+        if request.schema is not None:
+            form, schema = self.form, request.schema
+            ignored = sum(ignores_format(each, form, schema) for each in completions)
+            calls.formatted(form, len(completions), ignored)
         return completions
 
     async def check_read(self, request: Request, reply: Completion, calls: Calls) -> None:
         """Raise ContextOverflowError where the endpoint has truncated the prompt.
 
         Servers truncate what is too long and answer as if nothing had happened; only the number of
-        tokens that they report shows it. Where it leaves a doubt, a longer prompt decides: a
-        server that truncates does not read more of it.
+        tokens that they report shows it. Where it leaves a doubt, a longer prompt decides, of
+        those in flight the longest: a server that truncates does not read more of it.
         """
         place, read = endpoint(self.address()), reply.input_tokens or 0
         habits = place.habits
@@ -238,8 +253,12 @@ class RemoteChat(Remote, Chat):
         async with place.measuring:  # so that requests at once are decided by one longer prompt
             if fewer and habits.get("counts_new_only"):
                 return
-            if not fewer and habits.get("has_read", 0) > read + NEAR:
-                return
+            if not fewer:
+                longest = max(place.in_flight, key=place.in_flight.__getitem__, default=None)
+                if longest and place.in_flight[longest] > request.tokens:
+                    await longest.wait()
+                if habits.get("has_read", 0) > read + NEAR:
+                    return
             if abs(read - habits.get("truncates_at", 0)) > NEAR:
                 calls.about_to_ask(self.label)
                 (more,) = await self.send(longer(request), place, calls)

@@ -64,6 +64,8 @@ class Endpoint:
         self.habits = habits(address)
         self.measuring = asyncio.Lock()
         """Held while it is found out how long a prompt may be."""
+        self.in_flight: dict[asyncio.Event, int] = {}
+        """Calls without a reply yet: set when it arrives -> tokens of the prompt, estimated."""
         self._key = key
         self._client: AsyncOpenAI | None = None
         self._attempts: dict[asyncio.Timeout, _Tries] = {}

@@ -10,8 +10,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 from harness.errors import ContextOverflowError
+from harness.llm.thinking import split_thinking
 from harness.text import sha256
 
 IMAGE_TOKENS = 256
@@ -272,6 +274,26 @@ def fills_a_window(request: Request, reply: Completion, context: int | None) -> 
     power = 1 << max(0, read.bit_length() - 1)
     near = any(abs(read - window) <= NEAR for window in (power, 2 * power, (context or 0) // 2))
     return near and read >= COMMON_WINDOW - NEAR and request.tokens >= 1.1 * read
+
+
+def ignores_format(reply: Completion, form: str, schema: Mapping[str, Any]) -> bool:
+    """Return whether a reply shows that the endpoint accepts a format and does not enforce it.
+
+    An object that is not valid JSON may be a damaged one, so it shows nothing.
+
+    >>> reply = Completion("It is entailed.", "stop", 9, 4, 0.1)
+    >>> [ignores_format(reply, form, {}) for form in ("json_schema", "json_object", "prose")]
+    [True, True, False]
+    """
+    text = split_thinking(reply.text)[1].strip()
+    if form == "prose" or reply.finish_reason == "length" or not text:
+        return False
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return not text.startswith("{")
+    required = schema.get("required", ()) if form == "json_schema" else ()
+    return not (isinstance(found, dict) and found.keys() >= set(required))
 
 
 def longer(request: Request) -> Request:

@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, TypeVar
@@ -57,6 +57,13 @@ class OpenAIChat(RemoteChat):
         return {**self.named("openai"), "structured": self.structured.value}
 
     @property
+    def form(self) -> str:
+        """The format that is configured, else the one that the endpoint accepts."""
+        auto = self.structured is Structured.auto
+        form = _accepted(habits(self.address())) if auto else self.structured
+        return str(form.value)
+
+    @property
     def samples_at_once(self) -> bool:
         """Whether the endpoint accepts `n`, or has not been tried yet."""
         return bool(habits(self.address()).get("n", True))
@@ -103,7 +110,7 @@ class OpenAIChat(RemoteChat):
             return (Structured.prose,)
         if self.structured is not Structured.auto:
             return (self.structured,)
-        return _LADDER[_LADDER.index(place.habits.get("form", Structured.json_schema)) :]
+        return _LADDER[_LADDER.index(_accepted(place.habits)) :]
 
     def departures(self, request: Request, calls: Calls) -> dict[str, str]:
         """Send the request and return where the reply departs from the protocol: see `departures`.
@@ -205,6 +212,11 @@ def departures(reply: object) -> dict[str, str]:
     except ValidationError as error:
         return {".".join(map(str, each["loc"])): each["msg"] for each in error.errors()}
     return {} if completion.usage is not None else {"usage": "missing"}
+
+
+def _accepted(habits: Mapping[str, Any]) -> Structured:
+    """Return the strictest format that the endpoint has not refused so far."""
+    return Structured(habits.get("form", Structured.json_schema))
 
 
 def _renamed(body: dict[str, object]) -> dict[str, object]:

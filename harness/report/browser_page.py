@@ -158,8 +158,13 @@ def record_text(value: object) -> str:
 
 def judge_record(runs: Sequence[Run], judge: str) -> dict[str, str]:
     """Return the settings of a judge, and what its evaluations of these runs took."""
-    records = [record for run in runs for record in run.evaluations() if record["judge"] == judge]
-    return flat(runs[0].judges().get(judge, {})) | flat(evaluation_totals(records))
+    totals = evaluation_totals(judge_evaluations(runs, judge))
+    return flat(runs[0].judges().get(judge, {})) | flat(totals)
+
+
+def judge_evaluations(runs: Sequence[Run], judge: str) -> list[dict[str, Any]]:
+    """Return the evaluation records of these runs that are of a judge."""
+    return [record for run in runs for record in run.evaluations() if record["judge"] == judge]
 
 
 def evaluation_totals(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -169,13 +174,15 @@ def evaluation_totals(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
     >>> one = {"ended": "12:00", "runs": ["a", "b"], "calls": {"sent": 4}, "repairs": {"fresh": 1}}
     >>> evaluation_totals([one, one])
-    {'evaluations': 1, 'calls': {'sent': 4}, 'repairs': {'fresh': 1}}
+    {'evaluations': 1, 'calls': {'sent': 4}, 'repairs': {'fresh': 1}, 'reply_formats': {}}
     """
     found = {json.dumps(record, sort_keys=True): record for record in records}.values()
-    totals: dict[str, Counter[str]] = {"calls": Counter(), "repairs": Counter()}
+    parts = ("calls", "repairs", "reply_formats")
+    totals: dict[str, Counter[str]] = {part: Counter() for part in parts}
     for record in found:
         for part, total in totals.items():
-            total.update(record[part])  # which keeps sums of 0, unlike `+`
+            # which keeps sums of 0, unlike `+`; older records have no `reply_formats`
+            total.update(record.get(part, {}))
     return {"evaluations": len(found), **{part: dict(total) for part, total in totals.items()}}
 
 

@@ -15,7 +15,7 @@ from harness.errors import pick
 from harness.files import write_whole
 from harness.judge import ChatJudge
 from harness.judge.prompt import language
-from harness.report.browser_page import write_page
+from harness.report.browser_page import evaluation_totals, judge_evaluations, write_page
 from harness.store import Run
 from harness.studies.graders import answers_on_wrong_captions, graders
 from harness.studies.loaded_study import load_study, report_language
@@ -99,14 +99,16 @@ def study_facts(settings: Report, how: Composition, runs: Sequence[Run]) -> "Stu
     """Return what the report says of the study beside its analysis."""
     from harness.render import StudyFacts
 
+    judge = settings.judge.label
     return StudyFacts(
         study=settings.study.name,
         language=language(settings.study.language),
         question=settings.study.question,
         testset=runs[0].facts()["testset"]["name"],
-        judge=settings.judge.label,
+        judge=judge,
         judge_is_model=isinstance(settings.judge, ChatJudge),
         agreement=tuple(map(asdict, settings.judge.accuracies)),
+        reply_formats=evaluation_totals(judge_evaluations(runs, judge))["reply_formats"],
         generators={
             run.name: made_with.generator
             for run in runs
@@ -114,7 +116,7 @@ def study_facts(settings: Report, how: Composition, runs: Sequence[Run]) -> "Stu
         },
         graders=graders(settings, runs),
         wrong_captions=answers_on_wrong_captions(
-            runs, testset_folder(settings.study.testset), settings.judge.label
+            runs, testset_folder(settings.study.testset), judge
         ),
         overrides=tuple(map(shlex.quote, shlex.split(how.study_words))),
     )

@@ -335,6 +335,35 @@ def test_requests_are_counted(evaluate: Evaluate, stub: StubEndpoint, root: Path
     assert last_evaluation(root)["runs"] == ["text_k4"]
 
 
+@pytest.mark.parametrize(
+    ("prose", "structured", "formats", "said"),
+    [
+        ("2號塔", "auto", {"json_schema": 9, "ignored": 3}, "the schema: it accepts it, but 3"),
+        ("號塔", "json_object", {"json_object": 12, "ignored": 12}, "JSON mode: it accepts it"),
+        ("號塔", "prose", {"prose": 12}, None),
+        ("no prompt", "auto", {"json_schema": 8}, None),
+    ],
+)
+def test_a_format_that_the_endpoint_ignores_is_named_and_recorded(
+    evaluate: Evaluate,
+    stub: StubEndpoint,
+    root: Path,
+    prose: str,
+    structured: str,
+    formats: dict[str, int],
+    said: str | None,
+) -> None:
+    """Status 200 and prose: one line in the output, counts in the log, and not one call more."""
+    stub.script = lambda received: "Yes." if prose in received.prompt else in_good_faith(received)
+    done = evaluate("most_unread=1", f"judge.chat.structured={structured}")
+
+    assert last_evaluation(root)["reply_formats"] == formats
+    assert sum(formats.values()) - formats.get("ignored", 0) == len(stub.chats)
+    lines = [line for line in done.stdout.splitlines() if "does not enforce" in line]
+    assert len(lines) == (said is not None)
+    assert (said or "") in "".join(lines)
+
+
 class TestAnotherJudge:
     """Labels of two judges are never mixed under one name."""
 

@@ -29,6 +29,7 @@ from harness.llm.messages import (
     data_url,
     estimate_tokens,
     fewest_tokens,
+    ignores_format,
     request_key,
 )
 from tests.stub_endpoint import Received, Reply, StubEndpoint
@@ -332,6 +333,63 @@ def test_one_longer_prompt_decides_for_many(
         chat_at(stub, context=8192).complete_all(many, calls)
 
         assert len([received for received in stub.chats if "Reference" in received.prompt]) == 1
+
+
+@pytest.mark.parametrize("limit", [None, 4098])
+def test_a_longer_prompt_in_flight_decides_without_one_more(
+    calls: Calls, chat_at: Callable[..., OpenAIChat], limit: int | None
+) -> None:
+    """A doubtful reply waits for the longest prompt; nothing is stored where that is cut, too."""
+    text = PROSE.messages[0].content
+
+    def reply(received: Received) -> Reply:
+        long = len(received.prompt) > len(text)
+        return Reply("fine", prompt_tokens=limit or 4098 + 900 * long, delay=0.2 * long)
+
+    with StubEndpoint(reply) as stub:
+        longer = Request((Message("user", text + text[:4000]),))
+        found = chat_at(stub, context=8192).complete_all([PROSE, longer], calls)
+
+        assert len(stub.chats) == (3 if limit else 2)
+
+    assert [isinstance(one, Completion) for one in found] == [limit is None] * 2
+    assert calls.size().calls == ({} if limit else {"chat stub": 2})
+
+
+@pytest.mark.parametrize(
+    ("text", "finish", "ignored"),
+    [
+        ("It is entailed.", "stop", ["json_schema", "json_object"]),
+        ('```json\n{"verdict": "yes"}\n```', "stop", ["json_schema", "json_object"]),
+        ('"yes"', "stop", ["json_schema", "json_object"]),
+        ('{"answer": "yes"}', "stop", ["json_schema"]),
+        ('{"verdict": "yes"}', "stop", []),
+        ('<think>It is.</think>{"verdict": "yes"}', "stop", []),
+        ('{"verdict": "y', "stop", []),
+        ("It is enta", "length", []),
+        ("", "stop", []),
+    ],
+)
+def test_what_shows_that_a_format_is_ignored(text: str, finish: str, ignored: list[str]) -> None:
+    """Whole replies that the format excludes; not thinking, nor what was truncated or damaged."""
+    reply, schema = Completion(text, finish, 9, 4, 0.1), {"required": ["verdict"]}
+    forms = ("json_schema", "json_object", "prose")
+
+    assert [form for form in forms if ignores_format(reply, form, schema)] == ignored
+
+
+@pytest.mark.parametrize("protocol", ["openai", "ollama"])
+def test_the_format_in_force_is_counted(calls: Calls, protocol: str) -> None:
+    """New replies to requests with a schema count, by both protocols; it is part of no key."""
+    asked = Request((Message("user", "Is it?"),), schema={"required": ["verdict"]})
+    with StubEndpoint(["Yes.", '{"verdict": "yes"}']) as stub:
+        chat = chat_by(protocol, stub)
+        key = chat.key(asked)
+        for request in (asked, replace(asked, sample=1), asked, replace(asked, schema=None)):
+            chat.complete(request, calls)
+
+        assert calls.reply_formats == {"json_schema": 2, "ignored": 1}
+        assert chat.key(asked) == key
 
 
 def shared_length(one: str, other: str) -> int:

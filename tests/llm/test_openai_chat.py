@@ -152,6 +152,8 @@ def test_refused_form_is_asked_for_once(
     assert (first.text, second.text) == (taken, taken)
     assert len(stub.chats) == requests
     assert f"using {taken} from now on" in caplog.text
+    ignored = {"ignored": 2} if taken == "json_object" else {}  # "json_object" is no JSON
+    assert calls.reply_formats == {taken: 2, **ignored}
 
 
 def test_chosen_form_is_not_changed(calls: Calls, chat_at: MakeChat, ask: MakeRequest) -> None:

@@ -216,6 +216,30 @@ def test_baselines_are_called_so(study: Study, runs: Runs, printed: Printed) -> 
     assert "ignores every prompt" in shown
 
 
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "does not enforce the format of replies: 3 of 9 do not follow it"),
+        ("ja", "返答9件のうち3件が形式に従っていません"),
+        ("zh_hant", "9 則回覆中有 3 則不符合"),
+    ],
+)
+def test_how_replies_were_held_to_their_format(
+    article: Analysis, facts: StudyFacts, printed: Printed, language: str, said: str
+) -> None:
+    """An endpoint that ignores the schema is named beside the judge, and so are weaker formats."""
+    formats = {"json_schema": 4, "json_object": 3, "prose": 2, "ignored": 3}
+
+    def shown(formats: dict[str, int]) -> str:
+        known = replace(facts, reply_formats=formats)
+        return printed(terminal(article, known, language, width=200), width=200)
+
+    assert said in shown(formats)
+    plain, mentioned = shown({"json_schema": 9}), shown(formats)
+    assert mentioned.count("\n") == plain.count("\n") + 3
+    assert plain == shown({})
+
+
 def test_agreement_is_told_in_the_study_s_language(
     article: Analysis, facts: StudyFacts, printed: Printed
 ) -> None:

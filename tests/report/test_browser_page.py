@@ -116,6 +116,7 @@ def test_repairs_and_requests_are_counted_once_per_evaluation(tmp_path: Path) ->
         "calls": {"asked": 7, "sent": 9, "remembered": 2}, "repairs": {"replies": 3, "fresh": 3},
     }  # fmt: skip
     later = {**first, "ended": "2026-11-30T11:00:00+00:00", "runs": ["b"], "repairs": {}}
+    later["reply_formats"] = {"json_schema": 6, "ignored": 1}
     other = {**first, "judge": "n"}
     runs = [Run(tmp_path / name) for name in "ab"]
     for run, records in zip(runs, ([first, other], [first, later]), strict=True):
@@ -128,3 +129,4 @@ def test_repairs_and_requests_are_counted_once_per_evaluation(tmp_path: Path) ->
     assert record["evaluations"] == "2"
     assert (record["calls.asked"], record["calls.sent"]) == ("14", "18")
     assert record["repairs.replies"] == "3"
+    assert (record["reply_formats.json_schema"], record["reply_formats.ignored"]) == ("6", "1")

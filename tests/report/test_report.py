@@ -79,6 +79,21 @@ def test_who_graded_is_named(command: Command, article: Article) -> None:
     assert "Right and wrong: not known for any answer" in command("report", *article.words).stdout
 
 
+def test_a_format_that_the_judges_endpoint_ignores_is_named(
+    command: Command, article: Article
+) -> None:
+    """An evaluation of all runs counts once, one of another judge not at all."""
+    record = {"judge": "llama3.1", "ended": "2026-11-30T10:00:00+00:00", "calls": {}, "repairs": {}}
+    formats = {"reply_formats": {"json_schema": 9, "ignored": 3}}
+    for name in VARIANTS:
+        for one in (record, record | formats, record | formats | {"judge": "other"}):
+            article.run(name).log_evaluation(one)
+
+    shown = " ".join(command("report", *article.words).stdout.split())
+
+    assert "does not enforce the format of replies: 3 of 9 do not follow it." in shown
+
+
 def test_grades_of_an_edited_question_are_left_out(
     command: Command, article: Article, caplog: pytest.LogCaptureFixture
 ) -> None:

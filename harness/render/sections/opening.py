@@ -31,6 +31,9 @@ class StudyFacts:
     agreement: tuple[Mapping[str, Any], ...] = ()
     """How often the judge agreed with labels that people gave, where that was measured: the fields
     of `harness.judge.JudgeAccuracy`. The report says where it was not."""
+    reply_formats: Mapping[str, int] = field(default_factory=dict)
+    """How many replies of the judge were requested as json_schema, json_object or prose, and
+    `ignored`: how many do not have that format."""
     generators: Mapping[str, str] = field(default_factory=dict)
     """Run -> the label of what answers there: a model's name, or `extractive`."""
     graders: tuple[str, ...] = ()
@@ -87,14 +90,20 @@ def graded(analysis: Analysis, words: Words) -> str:
 
 
 def measured(facts: StudyFacts, words: Words, brief: bool) -> Iterator[str]:
-    """Say who judged, and how well the judge agrees with people, in brief in the study's language.
+    """Say who judged, whether its replies were held to a schema, and its agreement with people.
 
-    In full the measurements are listed beside the metrics' trust.
+    In brief only measurements in the study's language are given; in full all are listed beside
+    the metrics' trust.
     """
     if facts.judge is None:
         yield words.line("judge_none")
         return
     yield words.line("judge" if facts.judge_is_model else "judge_no_model", judge=facts.judge)
+    formats = facts.reply_formats
+    replies = sum(formats.values()) - formats.get("ignored", 0)
+    for name in ("json_object", "prose", "ignored"):
+        if count := formats.get(name):
+            yield words.line(f"reply_format_{name}", count=count, replies=replies)
     if not facts.agreement:
         yield words.line("agreement_none")
     if not brief:
