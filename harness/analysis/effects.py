@@ -88,7 +88,8 @@ def compare(
     What is claimed is claimed of a change. A pair is a detail of it: it is better or worse only
     where its change is. The baseline turns pairs round, and no change.
     """
-    levels = {row.metric: row.verdict for row in trust}
+    # what named evidence measures is a fact of retrieval, whatever it says about answers
+    levels = {row.metric: row.verdict for row in trust if row.metric not in MEASURES}
     clusters, questions = cluster_numbers(study, options), study.scores.questions
     pairs = fair_pairs(study, design, options)
     contrasts = [contrast for _, contrast in pairs]
@@ -303,7 +304,7 @@ def as_detail(test: MetricTest, whole: MetricTest, turned: bool) -> MetricTest:
         return replace(test, test=NOT_TESTED)
     own, of_change = (np.nansum(one.pairing.deltas) for one in (test, whole))
     if own * of_change * (-1 if turned else 1) <= 0:
-        return replace(test, family=whole.family)
+        return replace(test, family=whole.family, level=whole.level)
     p_adjusted, q = (
         None if p is None else max(p, test.test.p) for p in (whole.p_adjusted, whole.q)
     )

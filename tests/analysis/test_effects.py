@@ -81,6 +81,47 @@ def test_a_change_is_claimed_by_what_it_acts_on(study: Builder) -> None:
         assert (verdicts["right"] is Conclusion.BETTER) is better
 
 
+def test_evidence_retrieved_needs_no_trust(study: Builder) -> None:
+    """The prompt decides what is right, so nothing that top_k raises tells right from wrong: a
+    judged metric may claim nothing, and the evidence that is named is found all the same."""
+    runs = square()
+    found = {name: [1.0 if name[0] == "9" else 0.0] * N for name in runs}
+    right = {name: [float(name[1] == "d")] * N for name in runs}
+    table = study(
+        right=right,
+        metrics={NDCG: found, FAITHFULNESS: found},
+        runs=runs,
+        passages=passages(runs),
+    )
+
+    assert analyse(table).doubted == {"gold_ndcg", "faithfulness"}
+    told = {row.metric: (row.family, row.verdict) for row in effects(table)["top_k"].differences}
+    assert told == {
+        "right": (TestFamily.FACTS, Conclusion.NO_EVIDENCE),
+        "gold_ndcg": (TestFamily.PRIMARY, Conclusion.BETTER),
+        "faithfulness": (TestFamily.NONE, Conclusion.NOT_TRUSTED),
+    }
+
+
+def test_what_a_pair_can_find_does_not_depend_on_its_direction(study: Builder) -> None:
+    """Six answers turn right in one pair and two turn wrong in the other, of twelve either way."""
+    runs = square()
+    right = {"4d": [0.0] * N, "9d": [1.0] * 6 + [0.0] * 6, "4s": [1.0] * N, "9s": [1.0] * 10}
+    right["9s"] += [0.0] * 2
+    rows = {
+        (one.left, one.right): one.difference("right")
+        for one in analyse(study(right=right, runs=runs)).contrasts
+    }
+    with_it, against = rows["4d", "9d"], rows["4s", "9s"]
+
+    assert with_it is not None
+    assert against is not None
+    assert (with_it.mean, against.mean) == (pytest.approx(0.5), pytest.approx(-1 / 6))
+    assert with_it.p_adjusted is not None
+    assert against.p_adjusted is None
+    assert with_it.detectable == against.detectable
+
+
 def test_a_question_s_difference_is_the_mean_over_the_pairs(study: Builder) -> None:
     """q1 turned right in both pairs, q2 in one, q3 right in one and wrong in the other, q4 is not
     known on one side of one pair: 1, 0.5, 0 and the other pair's 1."""
