@@ -27,12 +27,14 @@ from tests.printed.cells import PrintedPage, PrintedTable, agrees, numbers, repo
 from tests.printed.expected import Expected
 from tests.printed.facts import METRICS, Facts
 from tests.printed.files import check_files
-from tests.printed.findings import check_finding
+from tests.printed.findings import VERDICTS, check_finding
 from tests.printed.wide import Wide
 
 pytestmark = pytest.mark.slow
 
+SIDES = ("left_value", "right_value")
 SOURCES = {
+    "": "effects",
     "Mean scores": "means",
     "Which metrics can be trusted": "trust",
     "One variable at a time": "contrasts",
@@ -40,7 +42,10 @@ SOURCES = {
     "Does one effect depend on another": "interactions",
     "Retrieval or generation": "counterfactuals",
 }
-"""Section -> the CSV file that holds the numbers of its tables."""
+"""Section -> the CSV file that holds the numbers of its tables; the answer has no heading."""
+
+OPENING = {"evidence retrieved": "gold nDCG", "tokens": "input tokens"}
+"""Column of the answer -> the metric that it is about, where that is not right answers."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +111,24 @@ def test_the_findings_hold_the_numbers(reported: ReportedStudy) -> None:
     assert sum(check_finding(finding, reported.expected) for finding in findings) > 80
 
 
+def test_every_verdict_on_a_change_is_a_finding(reported: ReportedStudy) -> None:
+    """What is better, worse, suggested or undecided is found, change by change, and no more."""
+    found = [
+        (one["kind"], one["factor"], *map(one["names"].get, SIDES), one["metric"])
+        for one in json.loads(reported.file("findings.json"))
+        if one["kind"] in VERDICTS
+    ]
+    rows = {key: reported.expected.effect(*key) for key in reported.expected.claims}
+    told = [
+        (row.verdict, *change, metric)
+        for (change, metric), row in rows.items()
+        if row.verdict in VERDICTS
+    ]
+
+    assert sorted(found) == sorted(told)
+    assert len(reported.table("effects")) == len(rows)
+
+
 @pytest.mark.parametrize("name", ["report.md", "index.html"])
 def test_printed_cells_are_those_of_the_csv_files(reported: ReportedStudy, name: str) -> None:
     """Each number in a table of results is one that the CSV file has for that run and metric."""
@@ -159,8 +182,11 @@ def cells_of(
         for title, cell in zip(table.columns, row, strict=True):
             if title in ("run", "runs", "factor", "metric", "effect of", "between", "left"):
                 continue
+            if not table.section and title == "change":
+                continue
             printed = numbers(cell.replace("every NA", "").replace("the NA", ""))
-            words = " | ".join((table.heading, title, *table.columns[:1], *row))
+            topic = OPENING.get(title, title)
+            words = " | ".join((table.heading, topic, *table.columns[:1], *row))
             if printed:
                 about = [found for names, found in lines if all(name in words for name in names)]
                 values = [value for found in about for value in found]
@@ -168,8 +194,10 @@ def cells_of(
 
 
 def subjects(line: Mapping[Any, Any]) -> list[str]:
-    """Return the runs and the metric that a CSV row is about, as they are printed."""
+    """Return the runs or the change, and the metric, that a CSV row is about, as printed."""
     names = [line[name] for name in ("run", "left", "right") if isinstance(line.get(name), str)]
+    if "acts_on" in line:
+        names.append(f"{line['factor']} {line['left_value']} -> {line['right_value']}")
     metric = line.get("metric")
     if isinstance(metric, str) and metric != "right":
         names.append(METRICS[metric].title)
@@ -186,3 +214,7 @@ def values_of(line: Mapping[Any, Any]) -> Iterator[float | None]:
                 yield from read.values()
         elif isinstance(value, int | float):
             yield None if math.isnan(value) else value
+    if line.get("metric") == "input_tokens" and "acts_on" in line:
+        share = abs(line["mean"] / line["left_mean"])
+        percent = round(100 * share)
+        yield math.copysign(min(max(percent, 1), 99) if 0 < share < 1 else percent, line["mean"])

@@ -63,7 +63,7 @@ def passages(run: str, question: str) -> tuple[Passage, ...]:
         f"{contents} {question} {n}: of the sea, the fog and the keepers' cats." for n in range(9)
     ]
     for at, place in enumerate(places(question)):
-        rank = int(11 * chance("rank", contents, question, at))
+        rank = 1 + int(10 * chance("rank", contents, question, at))
         if rank < len(texts):
             texts[rank] += f" {place.quote}"
     found = texts[: min(k, 8 if question == "q4" else 9)]
