@@ -44,6 +44,12 @@ SOURCES = {
 }
 """Section -> the CSV file that holds the numbers of its tables; the answer has no heading."""
 
+DECLARED = [
+    {"factor": "prompt", "metric": "faithfulness"},
+    {"factor": "top_k", "metric": "right"},
+    {"factor": "top_k", "metric": "answer_relevancy"},
+]
+
 OPENING = {"evidence retrieved": "gold nDCG", "tokens": "input tokens"}
 """Column of the answer -> the metric that it is about, where that is not right answers."""
 
@@ -74,18 +80,19 @@ class ReportedStudy:
         return report_page(text) if name.endswith(".md") else PrintedPage(text)
 
 
-@pytest.fixture(scope="module", params=["article", "wide"])
+@pytest.fixture(scope="module", params=["article", "declared", "wide"])
 def reported(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> ReportedStudy:
-    """The article's study, and one that has something for every part; each reported once."""
+    """The article's study, the same with primary tests that were declared, and one that has
+    something for every part; each reported once."""
     folder = tmp_path_factory.mktemp(request.param)
     if request.param == "wide":
         wide = Wide(folder)
         wide.write()
         words, study = wide.words, wide.study
     else:
-        article = Article(folder)
+        article = Article(folder, DECLARED if request.param == "declared" else [])
         for name in VARIANTS:
             article.write(name)
         article.grade()

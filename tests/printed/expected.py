@@ -307,24 +307,32 @@ class Expected:
         return "generation" if where <= {"generation", "no_effect_possible"} else "unknown"
 
     def families(self, change: Change) -> dict[str, str]:
-        """Return measure -> what it may claim: evidence first where retrieval acts, else right."""
+        """Return measure -> what it may claim.
+
+        First what the study declared. Where it declares nothing: evidence where retrieval acts
+        and it is named, else right answers.
+        """
         rows = {measure: self.pooled(change, measure) for measure in self.facts.measures}
         free = [
             measure
             for measure, row in rows.items()
             if row.fixed is None and METRICS[measure].higher_is_better is not None
         ]
-        first = "gold_ndcg" if self.acts_on(change) in ("retrieval", "captioning") else RIGHT
-        first = first if first in free else RIGHT
+        declared = [one for said in self.facts.said.values() for one in said["study"]["primary"]]
+        retrieves = self.acts_on(change) in ("retrieval", "captioning")
+        chosen = {"gold_ndcg" if retrieves and "gold_ndcg" in free else RIGHT}
+        if declared:
+            chosen = {one["metric"] for one in declared if one["factor"] == change[0]}
+        first = chosen & set(free)
         found = {}
         for measure, row in rows.items():
             if row.fixed is not None:
                 found[measure] = "none"
-            elif measure == first:
+            elif measure in first:
                 found[measure] = "primary"
-            elif first in free and measure in {*EVIDENCE, RIGHT}:
+            elif first and measure in {*EVIDENCE, RIGHT}:
                 found[measure] = "facts"
-            elif first in free and self.trust[measure].within.verdict == "trusted":
+            elif first and self.trust[measure].within.verdict == "trusted":
                 found[measure] = "judged"
             else:
                 found[measure] = "exploratory"
