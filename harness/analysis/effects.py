@@ -108,11 +108,12 @@ def compare(
     )
     flips = iter(sign_flip_tests([one.pairing for row in tests for one in row], clusters, options))
     tests = [[replace(one, test=next(flips)) for one in row] for row in tests]
-    for pool, row in zip(pools, claimed, strict=True):
+    for pool, row, effect in zip(pools, claimed, effects, strict=True):
         for at, turned in pool.members:
             details = map(as_detail, tests[at], row, [turned] * len(row))
-            found = tuple(difference(one, questions, clusters, options) for one in details)
-            contrasts[at] = replace(contrasts[at], differences=found)
+            found = [difference(one, questions, clusters, options) for one in details]
+            found = list(map(no_more_than, found, effect.differences))
+            contrasts[at] = replace(contrasts[at], differences=tuple(found))
     return Comparison(effects, tuple(contrasts), family)
 
 
@@ -309,6 +310,12 @@ def as_detail(test: MetricTest, whole: MetricTest, turned: bool) -> MetricTest:
         None if p is None else max(p, test.test.p) for p in (whole.p_adjusted, whole.q)
     )
     return replace(test, p_adjusted=p_adjusted, q=q, family=whole.family, level=whole.level)
+
+
+def no_more_than(row: Difference, whole: Difference) -> Difference:
+    """Return a pair's difference, which cannot tell where its change cannot."""
+    undecided = whole.verdict is Conclusion.CANNOT_TELL and row.verdict in BEYOND_CHANCE
+    return replace(row, verdict=Conclusion.CANNOT_TELL) if undecided else row
 
 
 def outlooks(effects: Sequence[Effect], options: Options) -> Iterator[Outlook]:

@@ -258,6 +258,24 @@ def test_missing_scores_leave_a_claim_open(study: Builder) -> None:
     assert effect.claims == ()
 
 
+def test_a_pair_cannot_tell_what_its_change_cannot(study: Builder) -> None:
+    """By d scores are missing on both sides alike; over both pairs only right-hand ones are."""
+    runs = square()
+    right = [0.7] * 30 + [None] * 12
+    rows = {"4d": [0.6] * 22 + [None] * 8 + [0.6] * 12, "4s": [0.6] * 42}
+    table = study(metrics={FAITHFULNESS: rows | {"9d": right, "9s": right}}, runs=runs)
+
+    found = analyse(table, Options(primary=(Primary("top_k", "faithfulness"),)))
+
+    [effect] = [one for one in found.effects if one.factor == "top_k"]
+    pairs = {one.left: one for one in found.contrasts if one.factor == "top_k"}
+    row, pair = (one.difference("faithfulness") for one in (effect, pairs["4d"]))
+    assert row is not None
+    assert pair is not None
+    assert (row.missing_differs, pair.missing_differs) == (True, False)
+    assert row.verdict is pair.verdict is Conclusion.CANNOT_TELL
+
+
 def test_documents_flip_together(study: Builder) -> None:
     """Twelve questions of three documents are three units: 2 / 2**3 is the least p there is."""
     clusters = {f"q{n + 1}": f"document {n // 4}" for n in range(N)}

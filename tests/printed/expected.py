@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 import numpy as np
@@ -393,7 +393,11 @@ class Expected:
         adjusted, q = (
             max(p, one) if agree and one is not None else None for one in (whole.adjusted, whole.q)
         )
-        return described(own, Claim(whole.family, adjusted, q, whole.level))
+        told = described(own, Claim(whole.family, adjusted, q, whole.level))
+        undecided = self.effect(change, measure).verdict == "cannot_tell"
+        if undecided and told.verdict in ("better", "worse"):
+            return replace(told, verdict="cannot_tell")
+        return told
 
     @cached_property
     def pairs_by_change(self) -> dict[Change, list[tuple[str, str]]]:
