@@ -120,7 +120,7 @@ def scores(run: str, row: Response) -> list[Score]:
     right = is_right(row.response, row.question_id)
     seen = (contents, k, row.question_id)
     units = 2 + int(4 * chance("units", row.response))
-    kept = round((0.55 * right + 0.6 * chance("faithful", row.response, *seen)) * units)
+    kept = round((0.6 * right + 0.4 * chance("faithful", row.response, *seen)) * units)
     faithful = min(kept, units) / units
     rows = [
         score("context_precision", round(chance("precision", *seen), 4), k),
