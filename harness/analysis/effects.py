@@ -218,11 +218,7 @@ def claims(
     }
     q = dict(zip(p_values, false_discovery_rates(list(p_values.values())), strict=True))
     primary = [at for at, family in enumerate(families) if family is TestFamily.PRIMARY]
-    # what did not change cannot be turned round
-    floors = [
-        smallest_p(int(np.nan_to_num(tests[at].pairing.deltas).astype(bool).sum()))
-        for at in primary
-    ]
+    floors = [smallest_p(changed_units(tests[at].pairing.deltas, clusters)) for at in primary]
     family = Family(
         len(gated),
         len(primary),
@@ -243,6 +239,12 @@ def claims(
     ]
     rows = iter(found)
     return [[next(rows) for _ in row] for row in pooled], family
+
+
+def changed_units(deltas: Floats, clusters: Clusters | None) -> int:
+    """Return how many questions, or clusters of them, changed: the others have no sign to turn."""
+    changed = np.flatnonzero(np.nan_to_num(deltas))
+    return len(changed if clusters is None else np.unique(clusters[changed]))
 
 
 def families_of(
