@@ -27,12 +27,14 @@ from tests.printed.cells import PrintedPage, PrintedTable, agrees, numbers, repo
 from tests.printed.expected import Expected
 from tests.printed.facts import METRICS, Facts
 from tests.printed.files import check_files
-from tests.printed.findings import check_finding
+from tests.printed.findings import VERDICTS, check_finding
 from tests.printed.wide import Wide
 
 pytestmark = pytest.mark.slow
 
+SIDES = ("left_value", "right_value")
 SOURCES = {
+    "": "effects",
     "Mean scores": "means",
     "Which metrics can be trusted": "trust",
     "One variable at a time": "contrasts",
@@ -40,7 +42,16 @@ SOURCES = {
     "Does one effect depend on another": "interactions",
     "Retrieval or generation": "counterfactuals",
 }
-"""Section -> the CSV file that holds the numbers of its tables."""
+"""Section -> the CSV file that holds the numbers of its tables; the answer has no heading."""
+
+DECLARED = [
+    {"factor": "prompt", "metric": "faithfulness"},
+    {"factor": "top_k", "metric": "right"},
+    {"factor": "top_k", "metric": "answer_relevancy"},
+]
+
+OPENING = {"evidence retrieved": "gold nDCG", "tokens": "input tokens"}
+"""Column of the answer -> the metric that it is about, where that is not right answers."""
 
 CHANGES = "Right answers by change, from a random sample of grades"
 """A table among the mean scores that has a CSV file of its own."""
@@ -72,18 +83,19 @@ class ReportedStudy:
         return report_page(text) if name.endswith(".md") else PrintedPage(text)
 
 
-@pytest.fixture(scope="module", params=["article", "wide"])
+@pytest.fixture(scope="module", params=["article", "declared", "wide"])
 def reported(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> ReportedStudy:
-    """The article's study, and one that has something for every part; each reported once."""
+    """The article's study, the same with primary tests that were declared, and one that has
+    something for every part; each reported once."""
     folder = tmp_path_factory.mktemp(request.param)
     if request.param == "wide":
         wide = Wide(folder)
         wide.write()
         words, study = wide.words, wide.study
     else:
-        article = Article(folder)
+        article = Article(folder, DECLARED if request.param == "declared" else [])
         for name in VARIANTS:
             article.write(name)
         article.grade()
@@ -107,6 +119,24 @@ def test_the_findings_hold_the_numbers(reported: ReportedStudy) -> None:
     findings = json.loads(reported.file("findings.json"))
 
     assert sum(check_finding(finding, reported.expected) for finding in findings) > 80
+
+
+def test_every_verdict_on_a_change_is_a_finding(reported: ReportedStudy) -> None:
+    """What is better, worse, suggested or undecided is found, change by change, and no more."""
+    found = [
+        (one["kind"], one["factor"], *map(one["names"].get, SIDES), one["metric"])
+        for one in json.loads(reported.file("findings.json"))
+        if one["kind"] in VERDICTS
+    ]
+    rows = {key: reported.expected.effect(*key) for key in reported.expected.claims}
+    told = [
+        (row.verdict, *change, metric)
+        for (change, metric), row in rows.items()
+        if row.verdict in VERDICTS
+    ]
+
+    assert sorted(found) == sorted(told)
+    assert len(reported.table("effects")) == len(rows)
 
 
 @pytest.mark.parametrize("name", ["report.md", "index.html"])
@@ -172,8 +202,11 @@ def cells_of(
                 "change",
             ):
                 continue
+            if not table.section and title == "change":
+                continue
             printed = numbers(cell.replace("every NA", "").replace("the NA", ""))
-            words = " | ".join((table.heading, title, *table.columns[:1], *row))
+            topic = OPENING.get(title, title)
+            words = " | ".join((table.heading, topic, *table.columns[:1], *row))
             if printed:
                 about = [found for names, found in lines if all(name in words for name in names)]
                 values = [value for found in about for value in found]
@@ -181,8 +214,10 @@ def cells_of(
 
 
 def subjects(line: Mapping[Any, Any]) -> list[str]:
-    """Return the runs and the metric that a CSV row is about, as they are printed."""
+    """Return the runs or the change, and the metric, that a CSV row is about, as printed."""
     names = [line[name] for name in ("run", "left", "right") if isinstance(line.get(name), str)]
+    if "acts_on" in line:
+        names.append(f"{line['factor']} {line['left_value']} -> {line['right_value']}")
     metric = line.get("metric")
     if isinstance(metric, str) and metric != "right":
         names.append(METRICS[metric].title)
@@ -199,3 +234,7 @@ def values_of(line: Mapping[Any, Any]) -> Iterator[float | None]:
                 yield from read.values()
         elif isinstance(value, int | float):
             yield None if math.isnan(value) else value
+    if line.get("metric") == "input_tokens" and "acts_on" in line:
+        share = abs(line["mean"] / line["left_mean"])
+        percent = round(100 * share)
+        yield math.copysign(min(max(percent, 1), 99) if 0 < share < 1 else percent, line["mean"])

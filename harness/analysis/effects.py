@@ -87,7 +87,8 @@ def compare(
     What is claimed is claimed of a change. A pair is a detail of it: it is better or worse only
     where its change is. The baseline turns pairs round, and no change.
     """
-    levels = {row.metric: row.verdict for row in trust}
+    # what named evidence measures is a fact of retrieval, whatever it says about answers
+    levels = {row.metric: row.verdict for row in trust if row.metric not in MEASURES}
     clusters, questions = cluster_numbers(study, options), study.scores.questions
     pairs = fair_pairs(study, design, options)
     contrasts = [contrast for _, contrast in pairs]
@@ -106,11 +107,12 @@ def compare(
     )
     flips = iter(sign_flip_tests([one.pairing for row in tests for one in row], clusters, options))
     tests = [[replace(one, test=next(flips)) for one in row] for row in tests]
-    for pool, row in zip(pools, claimed, strict=True):
+    for pool, row, effect in zip(pools, claimed, effects, strict=True):
         for at, turned in pool.members:
             details = map(as_detail, tests[at], row, [turned] * len(row))
-            found = tuple(difference(one, questions, clusters, options) for one in details)
-            contrasts[at] = replace(contrasts[at], differences=found)
+            found = [difference(one, questions, clusters, options) for one in details]
+            found = list(map(no_more_than, found, effect.differences))
+            contrasts[at] = replace(contrasts[at], differences=tuple(found))
     return Comparison(effects, tuple(contrasts), family)
 
 
@@ -215,11 +217,7 @@ def claims(
     }
     q = dict(zip(p_values, false_discovery_rates(list(p_values.values())), strict=True))
     primary = [at for at, family in enumerate(families) if family is TestFamily.PRIMARY]
-    # what did not change cannot be turned round
-    floors = [
-        smallest_p(int(np.nan_to_num(tests[at].pairing.deltas).astype(bool).sum()))
-        for at in primary
-    ]
+    floors = [smallest_p(changed_units(tests[at].pairing.deltas, clusters)) for at in primary]
     family = Family(
         len(gated),
         len(primary),
@@ -240,6 +238,12 @@ def claims(
     ]
     rows = iter(found)
     return [[next(rows) for _ in row] for row in pooled], family
+
+
+def changed_units(deltas: Floats, clusters: Clusters | None) -> int:
+    """Return how many questions, or clusters of them, changed: the others have no sign to turn."""
+    changed = np.flatnonzero(np.nan_to_num(deltas))
+    return len(changed if clusters is None else np.unique(clusters[changed]))
 
 
 def families_of(
@@ -302,11 +306,17 @@ def as_detail(test: MetricTest, whole: MetricTest, turned: bool) -> MetricTest:
         return replace(test, test=NOT_TESTED)
     own, of_change = (np.nansum(one.pairing.deltas) for one in (test, whole))
     if own * of_change * (-1 if turned else 1) <= 0:
-        return replace(test, family=whole.family)
+        return replace(test, family=whole.family, level=whole.level)
     p_adjusted, q = (
         None if p is None else max(p, test.test.p) for p in (whole.p_adjusted, whole.q)
     )
     return replace(test, p_adjusted=p_adjusted, q=q, family=whole.family, level=whole.level)
+
+
+def no_more_than(row: Difference, whole: Difference) -> Difference:
+    """Return a pair's difference, which cannot tell where its change cannot."""
+    undecided = whole.verdict is Conclusion.CANNOT_TELL and row.verdict in BEYOND_CHANCE
+    return replace(row, verdict=Conclusion.CANNOT_TELL) if undecided else row
 
 
 def outlooks(effects: Sequence[Effect], options: Options) -> Iterator[Outlook]:

@@ -113,6 +113,17 @@ def percent(number: float) -> str:
 
 
 @or_na
+def signed_percent(number: float) -> str:
+    """Write a relative change, which may exceed 1.
+
+    >>> signed_percent(0.19), signed_percent(-0.0016), signed_percent(1.5), signed_percent(0)
+    ('+19 %', '-0.2 %', '+150 %', '0 %')
+    """
+    digits = 0 if abs(number) >= 0.0095 or not number else 1
+    return f"{100 * number:+.{digits}f} %" if number else "0 %"
+
+
+@or_na
 def small(number: float) -> str:
     """Write a level such as 0.05 / 28 to three significant digits.
 

@@ -81,6 +81,47 @@ def test_a_change_is_claimed_by_what_it_acts_on(study: Builder) -> None:
         assert (verdicts["right"] is Conclusion.BETTER) is better
 
 
+def test_evidence_retrieved_needs_no_trust(study: Builder) -> None:
+    """The prompt decides what is right, so nothing that top_k raises tells right from wrong: a
+    judged metric may claim nothing, and the evidence that is named is found all the same."""
+    runs = square()
+    found = {name: [1.0 if name[0] == "9" else 0.0] * N for name in runs}
+    right = {name: [float(name[1] == "d")] * N for name in runs}
+    table = study(
+        right=right,
+        metrics={NDCG: found, FAITHFULNESS: found},
+        runs=runs,
+        passages=passages(runs),
+    )
+
+    assert analyse(table).doubted == {"gold_ndcg", "faithfulness"}
+    told = {row.metric: (row.family, row.verdict) for row in effects(table)["top_k"].differences}
+    assert told == {
+        "right": (TestFamily.FACTS, Conclusion.NO_EVIDENCE),
+        "gold_ndcg": (TestFamily.PRIMARY, Conclusion.BETTER),
+        "faithfulness": (TestFamily.NONE, Conclusion.NOT_TRUSTED),
+    }
+
+
+def test_what_a_pair_can_find_does_not_depend_on_its_direction(study: Builder) -> None:
+    """Six answers turn right in one pair and two turn wrong in the other, of twelve either way."""
+    runs = square()
+    right = {"4d": [0.0] * N, "9d": [1.0] * 6 + [0.0] * 6, "4s": [1.0] * N, "9s": [1.0] * 10}
+    right["9s"] += [0.0] * 2
+    rows = {
+        (one.left, one.right): one.difference("right")
+        for one in analyse(study(right=right, runs=runs)).contrasts
+    }
+    with_it, against = rows["4d", "9d"], rows["4s", "9s"]
+
+    assert with_it is not None
+    assert against is not None
+    assert (with_it.mean, against.mean) == (pytest.approx(0.5), pytest.approx(-1 / 6))
+    assert with_it.p_adjusted is not None
+    assert against.p_adjusted is None
+    assert with_it.detectable == against.detectable
+
+
 def test_a_question_s_difference_is_the_mean_over_the_pairs(study: Builder) -> None:
     """q1 turned right in both pairs, q2 in one, q3 right in one and wrong in the other, q4 is not
     known on one side of one pair: 1, 0.5, 0 and the other pair's 1."""
@@ -217,14 +258,33 @@ def test_missing_scores_leave_a_claim_open(study: Builder) -> None:
     assert effect.claims == ()
 
 
+def test_a_pair_cannot_tell_what_its_change_cannot(study: Builder) -> None:
+    """By d scores are missing on both sides alike; over both pairs only right-hand ones are."""
+    runs = square()
+    right = [0.7] * 30 + [None] * 12
+    rows = {"4d": [0.6] * 22 + [None] * 8 + [0.6] * 12, "4s": [0.6] * 42}
+    table = study(metrics={FAITHFULNESS: rows | {"9d": right, "9s": right}}, runs=runs)
+
+    found = analyse(table, Options(primary=(Primary("top_k", "faithfulness"),)))
+
+    [effect] = [one for one in found.effects if one.factor == "top_k"]
+    pairs = {one.left: one for one in found.contrasts if one.factor == "top_k"}
+    row, pair = (one.difference("faithfulness") for one in (effect, pairs["4d"]))
+    assert row is not None
+    assert pair is not None
+    assert (row.missing_differs, pair.missing_differs) == (True, False)
+    assert row.verdict is pair.verdict is Conclusion.CANNOT_TELL
+
+
 def test_documents_flip_together(study: Builder) -> None:
     """Twelve questions of three documents are three units: 2 / 2**3 is the least p there is."""
     clusters = {f"q{n + 1}": f"document {n // 4}" for n in range(N)}
     table = study(right={"P": [0] * N, "Q": [1] * N})
 
-    [row] = analyse(table, Options(clusters=clusters)).effects[0].primary
+    found = analyse(table, Options(clusters=clusters))
 
-    assert row.p == row.p_adjusted == 2 / 2**3
+    [row] = found.effects[0].primary
+    assert row.p == row.p_adjusted == found.family.smallest_p == 2 / 2**3
 
 
 def test_no_false_claim_without_an_effect(study: Builder) -> None:

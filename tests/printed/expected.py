@@ -1,17 +1,24 @@
 """What the report must say, worked out from `Facts`."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from tests.printed import statistics as s
 from tests.printed.facts import METRICS, RIGHT, UNTESTED, Facts, as_array, deltas
 
 Number = float | int | None
+Change = tuple[str, str, str]
+"""A factor and its values before and after."""
+
+EVIDENCE = ("gold_recall", "gold_precision", "gold_mrr", "gold_ndcg")
+GATES = ("primary", "facts", "judged")
+"""The families in which something is claimed, in their order."""
 
 
 @dataclass(frozen=True)
@@ -33,22 +40,68 @@ class Trust:
 
 
 @dataclass(frozen=True)
+class Sides:
+    """One measure on both sides of a pair of runs or of a change, and what the design decides."""
+
+    measure: str
+    left: pd.Series
+    right: pd.Series
+    paired: pd.Series
+    binary: bool
+    fixed: str | None
+
+    @property
+    def compared(self) -> bool:
+        return self.fixed not in ("not_compared", "not_tested")
+
+    @property
+    def p(self) -> float | None:
+        return s.sign_flip_p(as_array(self.paired)) if self.compared else None
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a test may say; a level is what the strongest test of a family must fall under."""
+
+    family: str = "none"
+    adjusted: float | None = None
+    q: float | None = None
+    level: float = s.ALPHA
+
+
+@dataclass(frozen=True)
 class Difference:
     """One measure from left to right."""
 
-    measure: str
-    paired: pd.Series
-    left: pd.Series
-    right: pd.Series
+    sides: Sides
+    claim: Claim
     verdict: str
     interval: s.Interval
-    p: float | None
-    floor: float | None
-    adjusted: float | None
     detectable: float | None
     needed: int | None
     bounds: s.Interval
     hangs: bool
+
+    @property
+    def measure(self) -> str:
+        return self.sides.measure
+
+    @property
+    def paired(self) -> pd.Series:
+        return self.sides.paired
+
+    @property
+    def p(self) -> float | None:
+        return self.sides.p
+
+    @property
+    def floor(self) -> float | None:
+        return s.least_p(len(self.paired)) if self.sides.compared else None
+
+    @property
+    def error(self) -> float | None:
+        known = len(self.paired) > 1 and self.measure not in UNTESTED
+        return float(self.paired.sem()) if known else None
 
     @property
     def change(self) -> float | None:
@@ -65,7 +118,7 @@ class Difference:
 
     @property
     def dropped(self) -> tuple[int, int, int]:
-        no_left, no_right = self.left.isna(), self.right.isna()
+        no_left, no_right = self.sides.left.isna(), self.sides.right.isna()
         sides = (no_left & ~no_right, no_right & ~no_left, no_left & no_right)
         return tuple(int(side.sum()) for side in sides)  # type: ignore[return-value]
 
@@ -170,33 +223,6 @@ class Expected:
 
     # ------------------------------------------------------------------ contrasts
 
-    def tested(self, measure: str) -> bool:
-        return measure not in UNTESTED
-
-    @cached_property
-    def family(self) -> dict[tuple[str, str, str], tuple[float, float]]:
-        """(left, right, measure) -> p, and p after Holm over all that are tested."""
-        found = {}
-        for contrast in self.facts.contrasts:
-            for measure in filter(self.tested, self.facts.measures):
-                values = self.facts.values(measure)
-                paired = as_array(deltas(values.loc[contrast.left], values.loc[contrast.right]))
-                p = s.sign_flip_p(paired)
-                if p is not None:
-                    found[contrast.left, contrast.right, measure] = p
-        adjusted = s.holm(list(found.values()))
-        both = dict(zip(found, zip(found.values(), adjusted, strict=True), strict=True))
-        return both | {(right, left, m): told for (left, right, m), told in both.items()}
-
-    @property
-    def tests(self) -> int:
-        return len(self.family) // 2
-
-    @cached_property
-    def smallest_possible_p(self) -> float:
-        rows = [self.difference(left, right, m) for left, right, m in self.family]
-        return min(2.0 ** (1 - len(row.paired)) for row in rows)
-
     def attribution(self, left: str, right: str) -> str:
         changes = self.facts.passage_changes(left, right)
         asked = changes.total()
@@ -211,77 +237,178 @@ class Expected:
             return "no_effect_possible"
         return "generation" if changes["same"] == asked else "unknown"
 
-    @cache  # noqa: B019 - one object a test
-    def difference(self, left: str, right: str, measure: str) -> Difference:
-        """Return one measure of one contrast."""
-        values, known = self.facts.values(measure), METRICS[measure]
+    def pair(self, left: str, right: str, measure: str) -> Sides:
+        """Return one measure of two runs, over the questions that both were asked."""
+        values = self.facts.values(measure)
         both = self.facts.asked.loc[left] & self.facts.asked.loc[right]
         one, other = values.loc[left][both], values.loc[right][both]
         paired = deltas(one, other)
-        array = as_array(paired)
-        p, adjusted = self.family.get((left, right, measure), (None, None))
-        fixed = self.fixed(left, right, measure, array)
-        constructed = fixed in ("no effect possible", "identical by construction")
-        interval, binary = s.NONE, self.facts.binary(measure)
-        if self.tested(measure) and not constructed:
-            interval = s.difference_interval(array, binary, known.bounded, p)
-        level = s.ALPHA / max(1, self.tests)
-        worst, best = bounds(one, other, known.higher_is_better is False, known.bounded)
-        some = ~(one.isna() & other.isna())
-        part = bounds(one[some], other[some], known.higher_is_better is False, known.bounded)
-        dropped = [int((side.isna() & some).sum()) for side in (one, other)]
-        if None not in (*part, *interval) and s.two_sided_coin_p(*dropped) <= s.ALPHA:
-            for value in (0.0, 1.0):
-                filled = other[some].fillna(value) - one[some].fillna(1 - value)
-                reach = s.difference_interval(as_array(filled), binary, known.bounded, None)
-                interval = min(interval[0], reach[0]), max(interval[1], reach[1])
-        return Difference(
-            measure, paired, one, other,
-            verdict=fixed or self.verdict(measure, array, adjusted),
-            interval=interval,
-            p=p,
-            floor=s.least_p(len(array)) if self.tested(measure) else None,
-            adjusted=adjusted,
-            detectable=s.detectable(array, level, binary) if self.tested(measure) else None,
-            needed=s.questions_needed(array, level, binary) if self.tested(measure) else None,
-            bounds=(worst, best),
-            hangs=part[0] is not None and part[1] is not None and part[0] * part[1] < 0,
-        )  # fmt: skip
+        fixed = self.fixed(left, right, measure, as_array(paired))
+        return Sides(measure, one, other, paired, self.facts.binary(measure), fixed)
 
     def fixed(self, left: str, right: str, measure: str, array: np.ndarray) -> str | None:
-        """Return the verdict that the design decides, None where the test does."""
+        """Return the verdict that the design decides, None where the test does.
+
+        What named evidence measures needs no trust.
+        """
         known = METRICS[measure]
         if not len(array):
-            return "not compared"
-        if not self.tested(measure):
-            return "not tested"
-        if known.layer == "cost":
-            return None
+            return "not_compared"
+        part = any(self.facts.said[run]["partial"] for run in (left, right))
+        if known.layer == "cost" or part:
+            return "not_tested"
         attribution = self.attribution(left, right)
         constructed = None
         if attribution == "no_effect_possible":
-            constructed = "no effect possible"
+            constructed = "no_effect_possible"
         elif attribution == "generation" and known.layer == "retrieval":
-            constructed = "identical by construction"
+            constructed = "identical_by_construction"
         if constructed is not None:
-            return "no evidence" if array.any() else constructed
-        return "not trusted" if measure in self.doubted else None
+            return "no_evidence" if array.any() else constructed
+        return "not_trusted" if measure in self.doubted and measure not in EVIDENCE else None
 
-    def verdict(self, measure: str, array: np.ndarray, adjusted: float | None) -> str:
-        known = METRICS[measure]
-        if adjusted is None or adjusted > s.ALPHA:
-            return "no evidence"
-        if known.layer == "cost" or known.higher_is_better is None:
-            return "different"
-        return "better" if (array.mean() > 0) == known.higher_is_better else "worse"
+    @cache  # noqa: B019
+    def pooled(self, change: Change, measure: str) -> Sides:
+        """Return one measure of a change: question by question the mean over its pairs of runs.
+
+        A question counts with the pairs that score it on both sides. Without any it counts as
+        missing, on the one side that no pair has scored or on both.
+        """
+        pairs = [self.pair(*runs, measure) for runs in self.pairs_by_change[change]]
+        pairs = [one for one in pairs if one.compared] or pairs
+        asked = [q for q in self.facts.questions if any(q in one.left for one in pairs)]
+        left, right, paired = {}, {}, {}
+        for question in asked:
+            cells = [
+                (one.left[question], one.right[question]) for one in pairs if question in one.left
+            ]
+            whole = [cell for cell in cells if not np.isnan(cell).any()]
+            if whole:
+                paired[question] = round(
+                    float(np.mean([after - before for before, after in whole])), 12
+                )
+            elif not np.isnan(cells).all(axis=0).any():
+                cells = []
+            for side, into in ((0, left), (1, right)):
+                known = [cell[side] for cell in whole or cells if not math.isnan(cell[side])]
+                into[question] = round(float(np.mean(known)), 12) if known else math.nan
+        decided = [one.fixed for one in pairs]
+        fixed = None if None in decided else decided[0]
+        return Sides(
+            measure,
+            *(pd.Series(side, dtype=float) for side in (left, right, paired)),
+            binary=len(pairs) == 1 and self.facts.binary(measure),
+            fixed="not_trusted" if "not_trusted" in decided else fixed,
+        )
+
+    def acts_on(self, change: Change) -> str:
+        where = {self.attribution(*pair) for pair in self.pairs_by_change[change]}
+        if "retrieval_changed" in where:
+            return "captioning" if change[0].split(".")[0] == "captioner" else "retrieval"
+        if where == {"no_effect_possible"}:
+            return "nothing"
+        return "generation" if where <= {"generation", "no_effect_possible"} else "unknown"
+
+    def families(self, change: Change) -> dict[str, str]:
+        """Return measure -> what it may claim.
+
+        First what the study declared. Where it declares nothing: evidence where retrieval acts
+        and it is named, else right answers.
+        """
+        rows = {measure: self.pooled(change, measure) for measure in self.facts.measures}
+        free = [
+            measure
+            for measure, row in rows.items()
+            if row.fixed is None and METRICS[measure].higher_is_better is not None
+        ]
+        declared = [one for said in self.facts.said.values() for one in said["study"]["primary"]]
+        retrieves = self.acts_on(change) in ("retrieval", "captioning")
+        chosen = {"gold_ndcg" if retrieves and "gold_ndcg" in free else RIGHT}
+        if declared:
+            chosen = {one["metric"] for one in declared if one["factor"] == change[0]}
+        first = chosen & set(free)
+        found = {}
+        for measure, row in rows.items():
+            if row.fixed is not None:
+                found[measure] = "none"
+            elif measure in first:
+                found[measure] = "primary"
+            elif first and measure in {*EVIDENCE, RIGHT}:
+                found[measure] = "facts"
+            elif first and self.trust[measure].within.verdict == "trusted":
+                found[measure] = "judged"
+            else:
+                found[measure] = "exploratory"
+        return found
 
     @cached_property
-    def pairs_by_change(self) -> dict[tuple[str, str, str], list[tuple[str, str]]]:
+    def claims(self) -> dict[tuple[Change, str], Claim]:
+        """(change, measure) -> what it may claim, after correction for all that may be claimed."""
+        found = {
+            (change, measure): Claim(family)
+            for change in self.pairs_by_change
+            for measure, family in self.families(change).items()
+        }
+        rates = self.false_discovery_rates(found)
+        gated = [key for key, claim in found.items() if claim.family in GATES]
+        adjusted = s.gated_min_p(
+            [as_array(self.pooled(*key).paired.reindex(self.facts.questions)) for key in gated],
+            [(change, GATES.index(found[change, measure].family)) for change, measure in gated],
+        )
+        level = s.ALPHA / max(1, sum(claim.family == "primary" for claim in found.values()))
+        return {
+            key: Claim(claim.family, q=rates.get(key))
+            if key not in gated
+            else Claim(claim.family, adjusted[gated.index(key)], rates[key], level)
+            for key, claim in found.items()
+        }
+
+    def false_discovery_rates(
+        self, found: Mapping[tuple[Change, str], Claim]
+    ) -> dict[tuple[Change, str], float]:
+        """Return Benjamini and Hochberg's q of every test of a change that is not decided."""
+        tests = [key for key, claim in found.items() if claim.family != "none"]
+        rates = stats.false_discovery_control([self.pooled(*key).p for key in tests])
+        return dict(zip(tests, map(float, rates), strict=True))
+
+    @property
+    def primaries(self) -> list[Difference]:
+        return [self.effect(*key) for key, one in self.claims.items() if one.family == "primary"]
+
+    @cache  # noqa: B019 - one object a test
+    def effect(self, change: Change, measure: str) -> Difference:
+        """Return one measure of a change."""
+        return described(self.pooled(change, measure), self.claims[change, measure])
+
+    @cache  # noqa: B019
+    def difference(self, left: str, right: str, measure: str) -> Difference:
+        """Return one measure of a pair of runs: it claims no more than its change does."""
+        own = self.pair(left, right, measure)
+        [(change, way)] = [
+            (change, 1 if (left, right) in pairs else -1)
+            for change, pairs in self.pairs_by_change.items()
+            if (left, right) in pairs or (right, left) in pairs
+        ]
+        p, whole = own.p, self.claims[change, measure]
+        if p is None:
+            return described(own, Claim())
+        agree = own.paired.sum() * self.pooled(change, measure).paired.sum() * way > 0
+        adjusted, q = (
+            max(p, one) if agree and one is not None else None for one in (whole.adjusted, whole.q)
+        )
+        told = described(own, Claim(whole.family, adjusted, q, whole.level))
+        undecided = self.effect(change, measure).verdict == "cannot_tell"
+        if undecided and told.verdict in ("better", "worse"):
+            return replace(told, verdict="cannot_tell")
+        return told
+
+    @cached_property
+    def pairs_by_change(self) -> dict[Change, list[tuple[str, str]]]:
         """Return (factor, value, value) -> the runs before and after, for every pair that differs.
 
         A change is named as the report reads its first pair of runs.
         """
-        found: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
+        found: dict[Change, list[tuple[str, str]]] = {}
         for left, right in self.read_as:
             [(factor, (before, after))] = self.facts.differing(left, right).items()
             forwards, backwards = (
@@ -293,7 +420,7 @@ class Expected:
                 found.setdefault(forwards, []).append((left, right))
         return found
 
-    def turned_by(self, change: tuple[str, str, str], way: str) -> s.Turned:
+    def turned_by(self, change: Change, way: str) -> s.Turned:
         """Return what every pair of runs turned, and what shuffled runs turn."""
         before, after = (
             sorted(set(side)) for side in zip(*self.pairs_by_change[change], strict=True)
@@ -353,6 +480,42 @@ class Expected:
             if len(state) == 4:
                 found.setdefault(tuple(state), []).append(question)
         return dict(sorted(found.items()))
+
+
+def described(sides: Sides, claim: Claim) -> Difference:
+    """Return a difference with its interval, its bounds and its verdict."""
+    measure, left, right = sides.measure, sides.left, sides.right
+    known, array, tested = METRICS[measure], as_array(sides.paired), measure not in UNTESTED
+    interval = s.NONE
+    if tested and sides.fixed not in ("no_effect_possible", "identical_by_construction"):
+        interval = s.difference_interval(array, sides.binary, known.bounded, sides.p)
+    lower = known.higher_is_better is False
+    some = ~(left.isna() & right.isna())
+    part = bounds(left[some], right[some], lower, known.bounded)
+    uneven = s.two_sided_coin_p(*(int((side.isna() & some).sum()) for side in (left, right)))
+    differs = None not in (*part, *interval) and uneven <= s.ALPHA
+    if differs:
+        for value in (0.0, 1.0):
+            filled = as_array(right[some].fillna(value) - left[some].fillna(1 - value))
+            reach = s.difference_interval(filled, sides.binary, known.bounded, None)
+            interval = min(interval[0], reach[0]), max(interval[1], reach[1])
+    hangs = part[0] is not None and part[1] is not None and part[0] * part[1] < 0
+    verdict = sides.fixed or "no_evidence"
+    if claim.adjusted is not None and claim.adjusted <= s.ALPHA:
+        better = "worse" if (array.sum() < 0) != lower else "better"
+        verdict = "cannot_tell" if differs and interval[0] <= 0 <= interval[1] else better
+    elif claim.q is not None and claim.q <= s.ALPHA:
+        verdict = "suggested"
+    return Difference(
+        sides,
+        claim,
+        verdict,
+        interval,
+        detectable=s.detectable(array, claim.level, sides.binary) if tested else None,
+        needed=s.questions_needed(array, claim.level, sides.binary) if tested else None,
+        bounds=bounds(left, right, lower, known.bounded),
+        hangs=hangs,
+    )
 
 
 def bounds(left: pd.Series, right: pd.Series, lower_is_better: bool, bounded: bool) -> s.Interval:

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from tests.printed import statistics as s
-from tests.printed.expected import Expected, Number, corners_of
+from tests.printed.expected import Difference, Expected, Number, corners_of
 from tests.printed.facts import METRICS, as_array
 
 
@@ -50,6 +50,7 @@ def means(row: dict[str, Any], found: Expected) -> None:
 
 def trust(row: dict[str, Any], found: Expected) -> None:
     told = found.trust[row["metric"]]
+    assert row["verdict"] == told.within.verdict.replace(" ", "_")
     check_row(
         row,
         {
@@ -64,28 +65,44 @@ def trust(row: dict[str, Any], found: Expected) -> None:
 
 
 def contrasts(row: dict[str, Any], found: Expected) -> None:
-    told = found.difference(row["left"], row["right"], row["metric"])
+    left, right = row["left"], row["right"]
+    told = found.difference(left, right, row["metric"])
+    difference(row, told)
+    changes = found.facts.passage_changes(left, right)
+    check_row(row, {kind: changes[kind] for kind in ("same", "reordered", "changed", "unknown")})
+    assert row["attribution"] == found.attribution(left, right)
+    if not pd.isna(row["mcnemar_p"]):
+        assert told.whole
+        p, changed = s.mcnemar_p(as_array(told.paired)), int(told.paired.astype(bool).sum())
+        floor = min(1.0, 2.0 ** (1 - changed))
+        check_row(row, {"mcnemar_p": p, "mcnemar_floor": floor, "discordant": changed})
+
+
+def effects(row: dict[str, Any], found: Expected) -> None:
+    change = row["factor"], str(row["left_value"]), str(row["right_value"])
+    difference(row, found.effect(change, row["metric"]))
+    assert row["acts_on"] == found.acts_on(change)
+    assert list(map(tuple, json.loads(row["contrasts"]))) == found.pairs_by_change[change]
+
+
+def difference(row: dict[str, Any], told: Difference) -> None:
+    sides, claim = told.sides, told.claim
     won, ties, lost = (len(told.questions(sign)) for sign in (1, 0, -1))
-    changes = found.facts.passage_changes(row["left"], row["right"])
     check_row(
         row,
         {
             **{"mean": told.change, "questions": len(told.paired)},
-            **{"left_mean": s.mean(as_array(told.left[told.paired.index]))},
-            **{"right_mean": s.mean(as_array(told.right[told.paired.index]))},
-            **{"wins": won, "ties": ties, "losses": lost},
+            **{"left_mean": s.mean(as_array(sides.left[told.paired.index]))},
+            **{"right_mean": s.mean(as_array(sides.right[told.paired.index]))},
+            **{"wins": won, "ties": ties, "losses": lost, "standard_error": told.error},
             **{"low": told.interval[0], "high": told.interval[1]},
-            **{"p": told.p, "p_floor": told.floor, "p_adjusted": told.adjusted},
+            **{"p": told.p, "p_floor": told.floor, "p_adjusted": claim.adjusted, "q": claim.q},
             **{"detectable": told.detectable, "questions_needed": told.needed},
             **{"worst": told.bounds[0], "best": told.bounds[1]},
-            **{kind: changes[kind] for kind in ("same", "reordered", "changed", "unknown")},
+            "flips_with_missing": told.hangs,
         },
     )
-    if not pd.isna(row["mcnemar_p"]):
-        assert told.whole
-        p = s.mcnemar_p(as_array(told.paired))
-        floor = min(1.0, 2.0 ** (1 - won - lost))
-        check_row(row, {"mcnemar_p": p, "mcnemar_floor": floor, "discordant": won + lost})
+    assert (row["family"], row["verdict"]) == (claim.family, told.verdict), row
     assert json.loads(row["won"]) == told.questions(1)
     assert json.loads(row["lost"]) == told.questions(-1)
     dropped = ("dropped_left", "dropped_right", "dropped_both")
@@ -165,6 +182,7 @@ FILES: dict[str, Callable[[dict[str, Any], Expected], None]] = {
     "right_wrong.csv": right_wrong,
     "means.csv": means,
     "trust.csv": trust,
+    "effects.csv": effects,
     "contrasts.csv": contrasts,
     "interactions.csv": interactions,
     "counterfactuals.csv": counterfactuals,

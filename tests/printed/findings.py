@@ -26,13 +26,18 @@ def row_of(finding: Finding, found: Expected) -> Difference:
     return found.difference(left, right, finding["metric"] or RIGHT)
 
 
-def beyond_chance(finding: Finding, found: Expected) -> Numbers:
-    row = row_of(finding, found)
+def of_change(finding: Finding, found: Expected) -> Numbers:
+    """The verdict on a change of a factor, over all its pairs of runs."""
+    names = finding["names"]
+    change = finding["factor"], names["left_value"], names["right_value"]
+    row = found.effect(change, finding["metric"])
     won, ties, lost = (row.questions(sign) for sign in (1, 0, -1))
+    assert finding["contrast"] is None
+    assert finding["kind"] == row.verdict
     assert (finding["groups"]["won"], finding["groups"]["lost"]) == (won, lost)
     return {
         **{"mean": row.change, "low": row.interval[0], "high": row.interval[1]},
-        **{"p": row.p, "p_floor": row.floor, "p_adjusted": row.adjusted},
+        **{"p": row.p, "p_adjusted": row.claim.adjusted, "q": row.claim.q},
         **{"questions": len(row.paired), "wins": len(won), "ties": len(ties)},
         "losses": len(lost),
     }
@@ -214,7 +219,7 @@ def tilted(row: Difference) -> bool:
     uneven = one + other
     if not uneven or not len(row.paired):
         return False
-    if row.verdict in ("no effect possible", "identical by construction"):
+    if row.verdict in ("no_effect_possible", "identical_by_construction"):
         return False
     hangs = row.hangs and uneven >= 0.1 * (uneven + len(row.paired))
     return bool(binomtest(one, uneven).pvalue <= 0.05 or hangs)
@@ -290,14 +295,18 @@ def suspect_verdicts(finding: Finding, found: Expected) -> Numbers:
 
 
 def nothing_beyond(finding: Finding, found: Expected) -> Numbers:
-    smallest = min(adjusted for _, adjusted in found.family.values())
-    contrasts = len(found.facts.contrasts)
-    return {"tests": found.tests, "contrasts": contrasts, "smallest_adjusted": smallest}
+    rows = found.primaries
+    assert not {"better", "worse"} & {found.effect(*key).verdict for key in found.claims}
+    smallest = min(row.claim.adjusted for row in rows if row.claim.adjusted is not None)
+    return {"primary": len(rows), "smallest_adjusted": smallest}
 
 
 def nothing_possible(finding: Finding, found: Expected) -> Numbers:
-    level = s.ALPHA / found.tests
-    return {"tests": found.tests, "smallest_p": found.smallest_possible_p, "level": level}
+    """The least p that any primary test could reach: with the questions that changed, one way."""
+    changed = [int(row.paired.astype(bool).sum()) for row in found.primaries]
+    smallest = min(1.0, 2.0 ** (1 - max(changed)))
+    assert smallest > s.ALPHA
+    return {"primary": len(changed), "smallest_p": smallest, "alpha": s.ALPHA}
 
 
 def without_numbers(finding: Finding, found: Expected) -> Numbers:
@@ -306,8 +315,11 @@ def without_numbers(finding: Finding, found: Expected) -> Numbers:
     return {"missing": len(words)} if "missing" in finding["numbers"] else {}
 
 
+VERDICTS = ("better", "worse", "suggested", "cannot_tell")
+"""What is found of a change of a factor."""
+
 FINDINGS: dict[str, Callable[[Finding, Expected], Numbers]] = {
-    **dict.fromkeys(("better", "worse", "different"), beyond_chance),
+    **dict.fromkeys(VERDICTS, of_change),
     "answers_changed": answers_changed,
     **dict.fromkeys(("credit", "turned_in_every_contrast"), credit),
     "repeats_identical": repeats_identical,

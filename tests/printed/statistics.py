@@ -5,8 +5,9 @@ Each function says which documented method it follows; none of them calls `harne
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import permutations, product
 
 import numpy as np
@@ -137,6 +138,53 @@ def holm(p_values: Sequence[float]) -> list[float]:
     from statsmodels.stats.multitest import multipletests
 
     return [float(p) for p in multipletests(p_values, method="holm")[1]] if len(p_values) else []
+
+
+def gated_min_p(
+    rows: Sequence[Values], places: Sequence[tuple[Hashable, int]]
+) -> list[float | None]:
+    """p after step-down minP with gates, under all 2^n choices of signs; None behind a gate.
+
+    A place is a change and a step. The changes that have a step 0 share the level equally; who
+    passes leaves its share to the next step of its change that is still to pass, or to all that
+    are open. Of the open tests the least p for its share is compared with the least under each
+    choice of signs.
+    """
+    if not rows:
+        return []
+    signs = np.array(list(product((1.0, -1.0), repeat=len(rows[0]))))
+    sums = np.abs(signs @ np.nan_to_num(np.array(rows)).T).round(9)
+    counts = stats.rankdata(-sums, method="max", axis=0).astype(int)
+    first = [change for change, step in places if step == 0]
+    shares = {
+        at: Fraction(1, len(set(first)) * first.count(change))
+        for at, (change, step) in enumerate(places)
+        if step == 0
+    }
+    adjusted: dict[int, float] = {}
+    reached = 0.0
+    while shares:
+        # whole numbers, so that what is equal stays equal
+        whole = math.lcm(*(share.numerator for share in shares.values()))
+        ratios = {at: counts[:, at] * int(whole / share) for at, share in shares.items()}
+        least = np.min(list(ratios.values()), axis=0)
+        p = {at: float(np.mean(least <= own[0])) for at, own in ratios.items()}
+        best = min(shares, key=lambda at: ratios[at][0])
+        reached = max(reached, p[best])
+        if reached > ALPHA:
+            adjusted |= {at: max(reached, p[at]) for at in shares}
+            break
+        adjusted[best], left = reached, shares.pop(best)
+        change, step = places[best]
+        behind = {
+            at: place[1]
+            for at, place in enumerate(places)
+            if place[0] == change and place[1] > step and at not in adjusted
+        }
+        heirs = [at for at in behind if behind[at] == min(behind.values())] or list(shares)
+        for at in heirs:
+            shares[at] = shares.get(at, Fraction()) + left / len(heirs)
+    return [adjusted.get(at) for at in range(len(rows))]
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ def passages(run: str, question: str) -> tuple[Passage, ...]:
         f"{contents} {question} {n}: of the sea, the fog and the keepers' cats." for n in range(9)
     ]
     for at, place in enumerate(places(question)):
-        rank = int(11 * chance("rank", contents, question, at))
+        rank = 1 + int(10 * chance("rank", contents, question, at))
         if rank < len(texts):
             texts[rank] += f" {place.quote}"
     found = texts[: min(k, 8 if question == "q4" else 9)]
@@ -120,7 +120,7 @@ def scores(run: str, row: Response) -> list[Score]:
     right = is_right(row.response, row.question_id)
     seen = (contents, k, row.question_id)
     units = 2 + int(4 * chance("units", row.response))
-    kept = round((0.55 * right + 0.6 * chance("faithful", row.response, *seen)) * units)
+    kept = round((0.6 * right + 0.4 * chance("faithful", row.response, *seen)) * units)
     faithful = min(kept, units) / units
     rows = [
         score("context_precision", round(chance("precision", *seen), 4), k),

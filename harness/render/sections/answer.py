@@ -15,7 +15,7 @@ from harness.analysis.results import (
 )
 from harness.analysis.study_table import GOLD, RIGHT
 from harness.render.blocks import Block, Cell, Column, Paragraph, Section, Table, Tone
-from harness.render.notation import interval, percent, signed, signed_quantity
+from harness.render.notation import interval, signed, signed_percent, signed_quantity
 from harness.render.sections.one_factor import TONES, change_text
 from harness.render.sections.opening import StudyFacts, view_of
 from harness.render.sections.what_next import first_step
@@ -188,9 +188,7 @@ def costs(effect: Effect, words: Words) -> dict[str, Cell]:
         before = sum(row.left_mean or 0.0 for row in known)
         change = sum(row.mean or 0.0 for row in known)
         if before:
-            share = percent(abs(change / before))
-            sign = "+" if change > 0 else "-" if change < 0 else ""
-            return {key: Cell(sign + share)}
+            return {key: Cell(signed_percent(change / before))}
         if known:
             return {key: Cell(signed_quantity(change))}
     return {}
