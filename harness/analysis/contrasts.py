@@ -40,7 +40,6 @@ from harness.analysis.statistics.sign_flip import (
     sign_flip,
 )
 from harness.analysis.study_table import (
-    GOLD,
     Measure,
     Options,
     RunFacts,
@@ -179,7 +178,7 @@ def fixed_conclusion(
     if fixed is not None:
         # where it differs nevertheless, the data contradict themselves and prove nothing
         return Conclusion.NO_EVIDENCE if np.nan_to_num(pairing.deltas).any() else fixed
-    if name not in GOLD and trust.get(name) in NOT_TRUSTED:
+    if trust.get(name) in NOT_TRUSTED:
         return Conclusion.NOT_TRUSTED
     return None
 

@@ -88,7 +88,7 @@ def compare(
     where its change is. The baseline turns pairs round, and no change.
     """
     # what named evidence measures is a fact of retrieval, whatever it says about answers
-    levels = {row.metric: row.verdict for row in trust if row.metric not in MEASURES}
+    levels = {row.metric: row.verdict for row in trust if row.metric not in GOLD}
     clusters, questions = cluster_numbers(study, options), study.scores.questions
     pairs = fair_pairs(study, design, options)
     contrasts = [contrast for _, contrast in pairs]
