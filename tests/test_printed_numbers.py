@@ -236,5 +236,5 @@ def values_of(line: Mapping[Any, Any]) -> Iterator[float | None]:
             yield None if math.isnan(value) else value
     if line.get("metric") == "input_tokens" and "acts_on" in line:
         share = abs(line["mean"] / line["left_mean"])
-        percent = round(100 * share)
-        yield math.copysign(min(max(percent, 1), 99) if 0 < share < 1 else percent, line["mean"])
+        percent = round(100 * share) if share >= 0.0095 or not share else round(100 * share, 1)
+        yield math.copysign(percent, line["mean"])

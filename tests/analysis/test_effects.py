@@ -94,7 +94,7 @@ def test_evidence_retrieved_needs_no_trust(study: Builder) -> None:
         passages=passages(runs),
     )
 
-    assert analyse(table).doubted == {"gold_ndcg", "faithfulness"}
+    assert analyse(table).doubted == {"faithfulness"}
     told = {row.metric: (row.family, row.verdict) for row in effects(table)["top_k"].differences}
     assert told == {
         "right": (TestFamily.FACTS, Conclusion.NO_EVIDENCE),
@@ -335,22 +335,3 @@ def test_no_effect_is_what_was_expected(study: Builder) -> None:
     assert [one.came for one in analyse(table, options).outlooks] == [Came.CAME, Came.OPPOSITE]
     part = replace(table, runs=(table.runs[0], replace(table.runs[1], partial=True)))
     assert [one.came for one in analyse(part, options).outlooks] == [Came.UNTESTED] * 2
-
-
-def test_named_evidence_needs_no_trust(study: Builder) -> None:
-    """nDCG rises on all twelve questions and is 1 where the answers are wrong: a fact of retrieval
-    all the same."""
-    runs = square()
-    found = {name: [1.0 if name[0] == "9" else 0.0] * N for name in runs}
-    right = {name: [1 - int(value) for value in row] for name, row in found.items()}
-    table = study(right=right, metrics={NDCG: found}, runs=runs, passages=passages(runs))
-
-    analysis = analyse(table)
-
-    assert {row.metric: row.verdict.value for row in analysis.trust} == {"gold_ndcg": "inverted"}
-    [top_k] = [one for one in analysis.effects if one.factor == "top_k"]
-    assert {row.metric: row.verdict for row in top_k.differences} == {
-        "right": Conclusion.WORSE,
-        "gold_ndcg": Conclusion.BETTER,
-    }
-    assert analysis.doubted == frozenset()
