@@ -50,7 +50,7 @@ DECLARED = [
     {"factor": "top_k", "metric": "answer_relevancy"},
 ]
 
-OPENING = {"evidence retrieved": "gold nDCG", "tokens": "input tokens"}
+OPENING = {"evidence found (nDCG)": "gold nDCG", "tokens": "input tokens"}
 """Column of the answer -> the metric that it is about, where that is not right answers."""
 
 CHANGES = "Right answers by change, from a random sample of grades"

@@ -41,7 +41,12 @@ def answer(analysis: Analysis, facts: StudyFacts, words: Words, brief: bool) -> 
         blocks.append(Paragraph(facts.question, Tone.STRONG))
     if view := view_of(analysis):
         blocks.append(Paragraph(words.line("view", view=view), Tone.CAUTION))
-    sentences = [*claimed(analysis, words), *expected(analysis, words), *leading(analysis, words)]
+    sentences = [
+        *claimed(analysis, words),
+        *expected(analysis, words),
+        *turned(analysis, words),
+        *leading(analysis, words),
+    ]
     blocks.append(Paragraph(words.join("parts", sentences)))
     if analysis.effects:
         blocks += changes_table(analysis, words, brief)
@@ -55,6 +60,14 @@ def claimed(analysis: Analysis, words: Words) -> Iterator[str]:
     if not analysis.effects:
         yield words.line("answer_one_run" if len(analysis.runs) < 2 else "answer_no_change")
         return
+    right = [row for effect in analysis.effects if (row := effect.difference(RIGHT))]
+    tested = [row for row in right if row.family is not TestFamily.NONE]
+    if not right:
+        yield words.line("answer_ungraded")
+    elif not tested:
+        yield words.line("answer_untested")
+    elif not any(row.verdict is Conclusion.BETTER for row in right):
+        yield words.line("answer_none", tested=len(tested))
     claims = [(effect, row) for effect in analysis.effects for row in effect.claims]
     for metric in dict.fromkeys([RIGHT, EVIDENCE, *(row.metric for _, row in claims)]):
         if metric in GOLD and metric != EVIDENCE:
@@ -68,14 +81,6 @@ def claimed(analysis: Analysis, words: Words) -> Iterator[str]:
             if found:
                 key = f"{SUBJECTS.get(metric, 'quality')}_{verdict.value}"
                 yield words.line(key, changes=found, metric=words.metric(metric))
-    right = [row for effect in analysis.effects if (row := effect.difference(RIGHT))]
-    tested = [row for row in right if row.family is not TestFamily.NONE]
-    if not right:
-        yield words.line("answer_ungraded")
-    elif not tested:
-        yield words.line("answer_untested")
-    elif not any(row.verdict is Conclusion.BETTER for row in right):
-        yield words.line("answer_none", tested=len(tested))
     if any(found.kind == "nothing_can_be_significant" for found in analysis.findings):
         yield words.line("answer_impossible")
 
@@ -90,6 +95,14 @@ def expected(analysis: Analysis, words: Words) -> Iterator[str]:
             outcome=words.get("outcomes", expectation.outcome),
             change=expectation.factor if change is None else change_text(change, words),
         )
+
+
+def turned(analysis: Analysis, words: Words) -> Iterator[str]:
+    """Yield how often a change turned a question in all its pairs, beside what chance gives."""
+    if analysis.credits:
+        found = sum(len(credit.questions) for credit in analysis.credits)
+        chance = sum(credit.expected for credit in analysis.credits)
+        yield words.line("turned", turned=found, expected=chance)
 
 
 def leading(analysis: Analysis, words: Words) -> Iterator[str]:
@@ -156,7 +169,10 @@ def muted(effect: Effect) -> Tone:
 
 def verdict_word(row: Difference, words: Words) -> str:
     """Return the verdict in a word or two."""
-    short = {Conclusion.NO_EFFECT_POSSIBLE: "no_effect"}
+    short = {
+        Conclusion.NO_EFFECT_POSSIBLE: "no_effect",
+        Conclusion.NO_EVIDENCE: "not_shown",
+    }
     return words.get("verdicts", short.get(row.verdict, row.verdict))
 
 
@@ -205,6 +221,9 @@ def limits(analysis: Analysis, facts: StudyFacts, words: Words) -> str:
     if facts.judge is not None:
         measured = "limit_judge" if facts.agreement else "limit_judge_unmeasured"
         parts.append(words.line(measured, judge=facts.judge))
+    trusted = [row.metric for row in analysis.trust if row.verdict is Trust.TRUSTED]
+    if judged := [words.metric(metric) for metric in trusted if metric not in (RIGHT, *GOLD)]:
+        parts.append(words.line("limit_trusted", metrics=judged))
     if analysis.doubted:
         metrics = [
             words.metric(row.metric) for row in analysis.trust if row.metric in analysis.doubted
