@@ -1,8 +1,9 @@
 """The same simulated studies through this project and its peers: who errs, who finds, how exactly.
 
     python -m tests.peers --json               every number as JSON
-    python -m tests.peers --studies 200        a table; about 20 minutes on two cores
-    python -m tests.peers --folder peers_out   keeps environments and results, and resumes
+    python -m tests.peers --studies 100        a table; 12 minutes on two busy cores
+    python -m tests.peers --folder /tmp/peers  keeps environments and peers' results, and resumes;
+                                               to be removed where a world changes
 
 Peers: evalstats (`compare`), truescore (`mcnemar`, `paired_bootstrap`, `holm`, `ppi_compare`) and
 Lasagna (`significance_test`, `pairwise_significance`), each by its defaults, in a virtual
@@ -17,13 +18,15 @@ times two temperatures); and 100 questions with a judge and few grades, 30 % of 
 Cells: `error` is the share of null studies with a claim at 0.05, `wrong claims` that of studies of
 six variants with a claim that is not true although others are; `coverage` and `half-width` are
 those of the 95 % interval, `power` the share of studies with a true claim. At equal grades, the
-mean and the difference are corrected by a judge, with as many different answers graded.
+mean and the difference are corrected by a judge, with as many answers graded: one that both runs
+gave costs one grade, for every column. Ours grades only answers that changed, the others draw from
+all questions.
 
 First (*) are, within two standard errors of the paired difference to the best: the smallest error
 and best coverage, where all that reach their nominal level are equal; the greatest power among
 those that keep their level; the smallest half-width among those that cover with and without an
-effect. `--json` names the
-cells in which this project is not first. Seeds are fixed, so a run repeats to the digit.
+effect. Below the table are the cells in which this project is not first. Seeds are fixed, so a run
+repeats to the digit.
 """
 
 import argparse
