@@ -140,12 +140,10 @@ def leader(study: StudyTable, seed: int) -> Leader | None:
     if len(whole) < 2 or not right.size:
         return None
     sums = right.sum(axis=1)
-    random = np.random.default_rng(seed)
     shuffles = min(MOST_SHUFFLES, max(FEWEST_SHUFFLES, SHUFFLED_CELLS // right.size))
-    reached = sum(
-        random.permuted(right, axis=0).sum(axis=1).max() >= sums.max() - 1e-9
-        for _ in range(shuffles)
-    )
+    cells = np.broadcast_to(right.astype(np.float32), (shuffles, *right.shape))
+    shuffled = np.random.default_rng(seed).permuted(cells, axis=1).sum(axis=2).max(axis=1)
+    reached = (shuffled >= sums.max() - 1e-3).sum()
     return Leader(
         tuple(
             study.runs[at].name for at, own in zip(whole, sums, strict=True) if own == sums.max()

@@ -13,17 +13,11 @@ from harness.analysis import (
 from harness.analysis.changes import Design
 from harness.analysis.effects import compare
 from harness.analysis.results import Conclusion
+from harness.analysis.statistics.corrected import corrected_difference, corrected_mean
 from harness.analysis.study_table import measures
 from harness.analysis.trust import metric_trust
 from harness.records import Floats, Layer, Question, Response, Score
 from tests.peers.worlds import VARIANTS, World, pairs
-
-try:
-    from harness.analysis.statistics.corrected import corrected_difference, corrected_mean
-except ModuleNotFoundError:  # differences are not corrected yet
-    from harness.analysis.statistics.intervals import corrected_mean
-
-    corrected_difference = None
 
 FACTORS = ("prompt", "temperature")
 METRIC = MetricFacts("score", Layer.GENERATION)
@@ -125,7 +119,7 @@ def corrections(world: World) -> dict[str, Floats]:
     for at, (scores, own) in enumerate(zip(arrays["judged"][:, 1], grades, strict=True)):
         _, low[at, 1], high[at, 1] = corrected_mean(scores, own)
     claimed = np.full(low.shape, np.nan)
-    for at in range(world.studies) if corrected_difference else ():
+    for at in range(world.studies):
         order = arrays["order"][at].astype(int)
         changed = order[arrays["changed"][at][order] > 0]
         deltas, guesses = (np.diff(arrays[name][at], axis=0)[0] for name in ("right", "judged"))
