@@ -120,6 +120,24 @@ def test_a_side_that_is_missing_in_every_pair_is_dropped(study: Builder) -> None
     assert (row.questions, row.dropped_right, row.mean) == (2, ("q2",), pytest.approx(0.2))
 
 
+@pytest.mark.parametrize(("lost", "dropped"), [(5, 0), (6, 6)])
+def test_scores_missing_on_one_side_beyond_chance_are_dropped(
+    study: Builder, lost: int, dropped: int
+) -> None:
+    """Where one pair lacks 6 scores on its right, and none on its left, the other pair does not
+    stand in for them: the questions that are left would hide which scores are missing."""
+    rows: dict[str, list[float | None]] = {"4d": [0.5] * 10, "4s": [0.5] * 10, "9d": [0.7] * 10}
+    rows["9s"] = [None] * lost + [0.7] * (10 - lost)
+
+    row = effects(study(metrics={FAITHFULNESS: rows}, runs=square()))["top_k"].difference(
+        "faithfulness"
+    )
+
+    assert row is not None
+    assert (row.questions, len(row.dropped_right)) == (10 - dropped, dropped)
+    assert row.missing_differs == bool(dropped)
+
+
 def test_the_baseline_turns_pairs_and_no_change(study: Builder) -> None:
     """With 9d as the baseline its pair is read backwards, and is worse where top_k is better."""
     runs = square()
