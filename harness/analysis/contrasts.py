@@ -242,9 +242,10 @@ def difference(
     better = deltas * measure.direction
     left, right = pair.left, pair.right
     no_left, no_right = (pair.asked & np.isnan(side) for side in (left, right))
-    worst, best = missing_bounds(pair, pair.asked)
+    worst, best = map(mean_known, filled_in(pair, pair.asked))
     # over the cells that are NA on one side only
-    lowest, highest = missing_bounds(pair, pair.asked & ~(no_left & no_right))
+    ends = filled_in(pair, pair.asked & ~(no_left & no_right))
+    lowest, highest = map(mean_known, ends)
     if not measure.tested:
         span = NO_INTERVAL
     elif tested.fixed in FIXED_AT_ZERO and not values.any():
@@ -253,8 +254,11 @@ def difference(
         p, bounded = tested.test.p, measure.facts.bounded
         span = interval(independent, pairs, bounded, options.alpha, p)
         one_sided = int((no_left & ~no_right).sum()), int((no_right & ~no_left).sum())
-        if lowest is not None and highest is not None and missing_differs(*one_sided):
-            span = stretched_to(lowest, stretched_to(highest, span))
+        if bounded and missing_differs(*one_sided):
+            for end in ends:
+                reached = interval(units_of(end, clusters), False, bounded, options.alpha)
+                for limit in (reached.low, reached.high):
+                    span = span if limit is None else stretched_to(limit, span)
     found = Difference(
         metric=measure.name,
         verdict=tested.fixed or Conclusion.NO_EVIDENCE,
@@ -296,25 +300,28 @@ def difference(
 def conclusion(row: Difference, direction: int, alpha: float) -> Conclusion:
     """Return the conclusion that the test of a difference allows."""
     if row.p_adjusted is not None and row.p_adjusted <= alpha:
-        if row.missing_differs and row.flips_with_missing:
+        holds_zero = row.low is not None and row.high is not None and row.low <= 0 <= row.high
+        if row.missing_differs and holds_zero:
             return Conclusion.CANNOT_TELL
         return Conclusion.BETTER if (row.mean or 0.0) * direction > 0 else Conclusion.WORSE
     suggested = row.q is not None and row.q <= alpha
     return Conclusion.SUGGESTED if suggested else Conclusion.NO_EVIDENCE
 
 
-def missing_bounds(
-    pair: Pairing, questions: NDArray[np.bool_]
-) -> tuple[float | None, float | None]:
-    """Return the difference over these questions if every NA were at its worst, and at its best,
-    for the right-hand run."""
-    if not questions.any() or not pair.measure.facts.bounded:
-        return None, None
+def filled_in(pair: Pairing, questions: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Return the differences of these questions if every NA were at its worst, and at its best,
+    for the right-hand run; nan for other questions, and where scores have no bounds."""
     low, high = pair.measure.extremes
-    left, right = pair.left[questions], pair.right[questions]
-    worst = np.nan_to_num(right, nan=low) - np.nan_to_num(left, nan=high)
-    best = np.nan_to_num(right, nan=high) - np.nan_to_num(left, nan=low)
-    return float(worst.mean()), float(best.mean())
+    known = questions & pair.measure.facts.bounded
+    worst = np.nan_to_num(pair.right, nan=low) - np.nan_to_num(pair.left, nan=high)
+    best = np.nan_to_num(pair.right, nan=high) - np.nan_to_num(pair.left, nan=low)
+    return np.where(known, worst, np.nan), np.where(known, best, np.nan)
+
+
+def mean_known(values: Floats) -> float | None:
+    """Return the mean of the values that are not nan; None where there are none."""
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if known.size else None
 
 
 def under_one_verdict(pair: Pairing) -> bool:

@@ -235,6 +235,25 @@ def test_missing_scores_leave_a_claim_open(study: Builder) -> None:
     assert effect.claims == ()
 
 
+@pytest.mark.parametrize(
+    ("lost", "verdict"), [(14, Conclusion.CANNOT_TELL), (6, Conclusion.BETTER)]
+)
+def test_bounds_of_missing_scores_have_an_interval(
+    study: Builder, lost: int, verdict: Conclusion
+) -> None:
+    """Thirty questions rise by 0.3. With zeros for 14 lost ones the mean is (9 - 14 x 0.6) / 44 =
+    0.01, within chance of 0; for 6 it is (9 - 3.6) / 36 = 0.15, with 2 x 0.057 either way."""
+    rows = {"P": [0.6] * (30 + lost), "Q": [0.9] * 30 + [None] * lost}
+    declared = Options(primary=(Primary("top_k", "faithfulness"),))
+
+    [effect] = analyse(study(metrics={FAITHFULNESS: rows}), declared).effects
+
+    [row] = effect.primary
+    assert row.verdict is verdict
+    assert row.missing_differs
+    assert not row.flips_with_missing
+
+
 def test_documents_flip_together(study: Builder) -> None:
     """Twelve questions of three documents are three units: 2 / 2**3 is the least p there is."""
     clusters = {f"q{n + 1}": f"document {n // 4}" for n in range(N)}
