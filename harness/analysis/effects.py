@@ -42,7 +42,7 @@ from harness.analysis.statistics.min_p import (
     gated_min_p,
     sign_choices,
 )
-from harness.analysis.statistics.sign_flip import smallest_p
+from harness.analysis.statistics.sign_flip import missing_differs, smallest_p
 from harness.analysis.study_table import GOLD, RIGHT, Measure, Options, StudyTable
 from harness.records import Floats
 
@@ -166,6 +166,11 @@ def pooled_test(pool: Pool, tests: Sequence[MetricTest]) -> MetricTest:
         return MetricTest(usable[0][0].pairing, decided)
     lefts = np.stack([one.pairing.right if turned else one.pairing.left for one, turned in usable])
     rights = np.stack([one.pairing.left if turned else one.pairing.right for one, turned in usable])
+    no_left, no_right = np.isnan(lefts), np.isnan(rights)
+    lost = (no_left & ~no_right).any(axis=0), (no_right & ~no_left).any(axis=0)
+    if missing_differs(int((lost[0] & ~lost[1]).sum()), int((lost[1] & ~lost[0]).sum())):
+        # the pairs that are complete would hide which scores are missing
+        lefts, rights = np.where(lost[0], np.nan, lefts), np.where(lost[1], np.nan, rights)
     complete = ~np.isnan(rights - lefts)
     # a question that no pair has complete keeps the one side that it has
     one_sided = ~complete.any(axis=0) & (np.isnan(lefts).all(axis=0) | np.isnan(rights).all(axis=0))

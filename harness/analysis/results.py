@@ -30,7 +30,7 @@ class Conclusion(StrEnum):
     chance."""
     CANNOT_TELL = "cannot_tell"
     """Beyond chance, but more scores are missing on one side, and with their best or worst values
-    the difference would have the other sign."""
+    it might not be, or have the other sign."""
     NO_EVIDENCE = "no_evidence"
     NO_EFFECT_POSSIBLE = "no_effect_possible"
     """All responses and passages are identical: the factor did not act."""

@@ -161,6 +161,24 @@ def test_a_side_that_is_missing_in_every_pair_is_dropped(study: Builder) -> None
     assert (row.questions, row.dropped_right, row.mean) == (2, ("q2",), pytest.approx(0.2))
 
 
+@pytest.mark.parametrize(("lost", "dropped"), [(5, 0), (6, 6)])
+def test_scores_missing_on_one_side_beyond_chance_are_dropped(
+    study: Builder, lost: int, dropped: int
+) -> None:
+    """Where one pair lacks 6 scores on its right, and none on its left, the other pair does not
+    stand in for them: the questions that are left would hide which scores are missing."""
+    rows: dict[str, list[float | None]] = {"4d": [0.5] * 10, "4s": [0.5] * 10, "9d": [0.7] * 10}
+    rows["9s"] = [None] * lost + [0.7] * (10 - lost)
+
+    row = effects(study(metrics={FAITHFULNESS: rows}, runs=square()))["top_k"].difference(
+        "faithfulness"
+    )
+
+    assert row is not None
+    assert (row.questions, len(row.dropped_right)) == (10 - dropped, dropped)
+    assert row.missing_differs == bool(dropped)
+
+
 def test_the_baseline_turns_pairs_and_no_change(study: Builder) -> None:
     """With 9d as the baseline its pair is read backwards, and is worse where top_k is better."""
     runs = square()
@@ -274,6 +292,25 @@ def test_a_pair_cannot_tell_what_its_change_cannot(study: Builder) -> None:
     assert pair is not None
     assert (row.missing_differs, pair.missing_differs) == (True, False)
     assert row.verdict is pair.verdict is Conclusion.CANNOT_TELL
+
+
+@pytest.mark.parametrize(
+    ("lost", "verdict"), [(14, Conclusion.CANNOT_TELL), (6, Conclusion.BETTER)]
+)
+def test_bounds_of_missing_scores_have_an_interval(
+    study: Builder, lost: int, verdict: Conclusion
+) -> None:
+    """Thirty questions rise by 0.3. With zeros for 14 lost ones the mean is (9 - 14 x 0.6) / 44 =
+    0.01, within chance of 0; for 6 it is (9 - 3.6) / 36 = 0.15, with 2 x 0.057 either way."""
+    rows = {"P": [0.6] * (30 + lost), "Q": [0.9] * 30 + [None] * lost}
+    declared = Options(primary=(Primary("top_k", "faithfulness"),))
+
+    [effect] = analyse(study(metrics={FAITHFULNESS: rows}), declared).effects
+
+    [row] = effect.primary
+    assert row.verdict is verdict
+    assert row.missing_differs
+    assert not row.flips_with_missing
 
 
 def test_documents_flip_together(study: Builder) -> None:
