@@ -16,8 +16,8 @@ from harness.analysis.results import (
 from harness.analysis.study_table import GOLD, RIGHT
 from harness.render.blocks import Block, Cell, Column, Paragraph, Section, Table, Tone
 from harness.render.notation import interval, signed, signed_percent, signed_quantity
+from harness.render.sections.basis import StudyFacts, view_of
 from harness.render.sections.one_factor import TONES, change_text
-from harness.render.sections.opening import StudyFacts, view_of
 from harness.render.sections.what_next import first_step
 from harness.render.vocabulary import Words
 

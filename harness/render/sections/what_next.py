@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from harness.analysis.results import Aim, Analysis, MissingRun, NextStep, RunPrice
 from harness.render.blocks import Block, Command, Items, Paragraph, Section
+from harness.render.sections.basis import StudyFacts
 from harness.render.sections.one_factor import change_text
-from harness.render.sections.opening import StudyFacts
 from harness.render.vocabulary import Words
 
 OFFERED = {True: 3, False: 10}
