@@ -194,11 +194,13 @@ def sign_flip_tests(
     pairings: Sequence[Pairing], clusters: Clusters | None, options: Options
 ) -> list[SignFlip]:
     """Test every pairing by sign flips; questions of one cluster flip together."""
-    rows = [
-        pair.deltas if clusters is None else cluster_sums(pair.deltas, clusters)
-        for pair in pairings
-    ]
+    rows = [what_flips(pair, clusters) for pair in pairings]
     return sign_flip(rows, options.flips, options.seed)
+
+
+def what_flips(pair: Pairing, clusters: Clusters | None) -> Floats:
+    """Return the differences whose signs flip: of questions, or their sums in clusters."""
+    return pair.deltas if clusters is None else cluster_sums(pair.deltas, clusters)
 
 
 def cluster_sums(deltas: Floats, clusters: Clusters) -> Floats:

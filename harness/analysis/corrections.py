@@ -107,13 +107,8 @@ def corrected_differences(
 
 def changed_answers(study: StudyTable, design: Design) -> list[ChangedAnswers]:
     """Return each change of a factor with all pairs of runs that differ in it alone."""
-    found: dict[tuple[str, frozenset[str]], tuple[Change, list[Pair]]] = {}
-    for pair, change in design.contrasts:
-        key = change.factor, frozenset({repr(change.left), repr(change.right)})
-        first, pairs = found.setdefault(key, (change, []))
-        pairs.append(pair if first.left == change.left else pair[::-1])
     answers = fingerprints(study).answers
-    return [ChangedAnswers(study, change, pairs, answers) for change, pairs in found.values()]
+    return [ChangedAnswers(study, change, pairs, answers) for change, pairs in design.pools]
 
 
 def predictor(measures: Sequence[Measure], trust: Sequence[MetricTrust]) -> Measure | None:

@@ -13,11 +13,11 @@ from harness.analysis.contrasts import (
     MetricTest,
     Pairing,
     cluster_numbers,
-    cluster_sums,
     difference,
     fair_pairs,
     pair_tests,
     sign_flip_tests,
+    what_flips,
 )
 from harness.analysis.findings import value_text
 from harness.analysis.results import (
@@ -118,20 +118,15 @@ def compare(
 
 def pools_of(design: Design, contrasts: Sequence[Contrast]) -> Iterator[Pool]:
     """Yield each change of one factor with the contrasts that make it, in the order found."""
-    found: dict[tuple[str, str, str], list[tuple[int, bool]]] = {}
-    changes: dict[tuple[str, str, str], Change] = {}
-    for at, ((_, change), contrast) in enumerate(zip(design.contrasts, contrasts, strict=True)):
-        left, right = value_text(change.left), value_text(change.right)
-        key, backwards = (change.factor, left, right), (change.factor, right, left)
-        turned = contrast.change != change
-        if backwards in found:
-            found[backwards].append((at, not turned))
-        else:
-            changes.setdefault(key, change)
-            found.setdefault(key, []).append((at, turned))
-    for key, members in found.items():
+    numbers = {(one.left, one.right): at for at, one in enumerate(contrasts)}
+    for change, pairs in design.pools:
+        sides = [(design.runs[left].name, design.runs[right].name) for left, right in pairs]
+        members = tuple(
+            (numbers[pair], False) if pair in numbers else (numbers[pair[::-1]], True)
+            for pair in sides
+        )
         kinds = {contrasts[at].attribution for at, _ in members}
-        yield Pool(changes[key], acts_on(changes[key].factor, kinds), tuple(members))
+        yield Pool(change, acts_on(change.factor, kinds), members)
 
 
 def acts_on(factor: str, attributions: set[Attribution]) -> ActsOn:
@@ -288,10 +283,7 @@ def adjusted_p(
     """Return each test's p adjusted for all of them; None where its gate did not open."""
     if not pairings:
         return []
-    rows = [
-        pair.deltas if clusters is None else cluster_sums(pair.deltas, clusters)
-        for pair in pairings
-    ]
+    rows = [what_flips(pair, clusters) for pair in pairings]
     signs = sign_choices(len(rows[0]), options.flips, options.seed)
     adjusted = gated_min_p(np.nan_to_num(np.array(rows)), list(steps), signs, options.alpha)
     return [None if np.isnan(p) else float(p) for p in adjusted]

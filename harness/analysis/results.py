@@ -37,7 +37,7 @@ class Conclusion(StrEnum):
     IDENTICAL_BY_CONSTRUCTION = "identical_by_construction"
     """A retrieval metric over the same passages."""
     NOT_TRUSTED = "not_trusted"
-    """The metric cannot tell right answers from wrong ones here."""
+    """The metric is not shown to tell right answers from wrong ones here."""
     NOT_COMPARED = "not_compared"
     """No question was scored on both sides, other judges scored the two sides, or the answers of
     one side are those of the other, from the cache."""
@@ -901,7 +901,7 @@ class Analysis:
 
     @cached_property
     def doubted(self) -> frozenset[str]:
-        """Metrics that cannot tell right answers from wrong ones here."""
+        """Metrics that are not shown to tell right answers from wrong ones here."""
         rows = (row for row in self.trust if row.verdict in NOT_TRUSTED)
         return frozenset(row.metric for row in rows if row.metric not in GOLD)
 
