@@ -17,6 +17,7 @@ from harness.analysis.changes import (
     transitions,
 )
 from harness.analysis.results import (
+    FIXED_AT_ZERO,
     NOT_TRUSTED,
     Attribution,
     Conclusion,
@@ -53,7 +54,6 @@ Clusters = NDArray[np.int64]
 """(questions,): the number of the cluster that each question is in."""
 
 BY_CONSTRUCTION = Interval(None, None, "construction")
-FIXED_AT_ZERO = {Conclusion.NO_EFFECT_POSSIBLE, Conclusion.IDENTICAL_BY_CONSTRUCTION}
 NOT_TESTED = SignFlip(None, None, "none")
 
 

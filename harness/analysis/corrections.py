@@ -21,6 +21,7 @@ from harness.analysis.statistics.corrected import (
     corrected_difference,
     difference_interval,
 )
+from harness.analysis.statistics.sign_flip import smallest_p
 from harness.analysis.study_table import ANSWER_MATCH, Measure, StudyTable, asked_mask
 from harness.records import Floats, Layer
 
@@ -194,7 +195,7 @@ def grades_needed(
     """
     low, high = ends
     changed, questions = int(answers.changed.sum()), answers.questions
-    if 2.0 ** (1 - changed) > ALPHA:
+    if smallest_p(changed) > ALPHA:
         return Prospect.EQUAL, None
     if low is not None and high is not None and (low > 0 or high < 0):
         return Prospect.DECIDED, None

@@ -22,6 +22,7 @@ from harness.analysis.contrasts import (
 from harness.analysis.findings import value_text
 from harness.analysis.results import (
     BEYOND_CHANCE,
+    FIXED_AT_ZERO,
     ActsOn,
     Attribution,
     Came,
@@ -43,11 +44,8 @@ from harness.analysis.statistics.min_p import (
     sign_choices,
 )
 from harness.analysis.statistics.sign_flip import smallest_p
-from harness.analysis.study_table import GOLD, RIGHT, Measure, Options, StudyTable
+from harness.analysis.study_table import EVIDENCE, GOLD, RIGHT, Measure, Options, StudyTable
 from harness.records import Floats
-
-EVIDENCE_FOUND = "gold_ndcg"
-"""The primary metric of a change of retrieval, where the test set names the evidence."""
 
 STEPS = (TestFamily.PRIMARY, TestFamily.FACTS, TestFamily.JUDGED)
 """In the order in which they may be claimed."""
@@ -252,8 +250,8 @@ def families_of(
     }
     if options.primary:
         chosen = {one.metric for one in options.primary if one.factor == pool.change.factor}
-    elif EVIDENCE_FOUND in open_to_claims and pool.acts_on in (ActsOn.RETRIEVAL, ActsOn.CAPTIONING):
-        chosen = {EVIDENCE_FOUND}
+    elif EVIDENCE in open_to_claims and pool.acts_on in (ActsOn.RETRIEVAL, ActsOn.CAPTIONING):
+        chosen = {EVIDENCE}
     else:
         chosen = {RIGHT}
     primary = chosen & open_to_claims
@@ -333,7 +331,7 @@ def came(outcome: str, row: Difference | None) -> Came:
     """Return whether a difference is what was expected of it."""
     if row is None or row.verdict in DESCRIBED:
         return Came.UNTESTED
-    if row.verdict in (Conclusion.NO_EFFECT_POSSIBLE, Conclusion.IDENTICAL_BY_CONSTRUCTION):
+    if row.verdict in FIXED_AT_ZERO:
         return Came.CAME if outcome == "same" else Came.OPPOSITE
     if row.verdict not in BEYOND_CHANCE:
         return Came.OPEN

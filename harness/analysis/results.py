@@ -48,6 +48,7 @@ class Conclusion(StrEnum):
 BEYOND_CHANCE = (Conclusion.BETTER, Conclusion.WORSE)
 FOUND = (*BEYOND_CHANCE, Conclusion.SUGGESTED, Conclusion.CANNOT_TELL)
 """What a finding says of a difference."""
+FIXED_AT_ZERO = (Conclusion.NO_EFFECT_POSSIBLE, Conclusion.IDENTICAL_BY_CONSTRUCTION)
 
 
 class TestFamily(StrEnum):
