@@ -245,8 +245,9 @@ def difference(
     left, right = pair.left, pair.right
     no_left, no_right = (pair.asked & np.isnan(side) for side in (left, right))
     worst, best = missing_bounds(pair, pair.asked)
-    # over the cells that are NA on one side only
-    lowest, highest = missing_bounds(pair, pair.asked & ~(no_left & no_right))
+    # only cells that are NA on one side make the sides unequal
+    scored_once = pair.asked & ~(no_left & no_right)
+    lowest, highest = missing_bounds(pair, scored_once)
     if not measure.tested:
         span = NO_INTERVAL
     elif tested.fixed in FIXED_AT_ZERO and not values.any():
@@ -256,7 +257,7 @@ def difference(
         span = interval(independent, pairs, bounded, options.alpha, p)
         one_sided = int((no_left & ~no_right).sum()), int((no_right & ~no_left).sum())
         if bounded and missing_differs(*one_sided):
-            for filled in with_missing(pair, pair.asked & ~(no_left & no_right)):
+            for filled in with_missing(pair, scored_once):
                 reach = interval(units_of(filled, clusters), pairs, bounded, options.alpha)
                 span = stretched_to(reach.low, stretched_to(reach.high, span))
     found = Difference(

@@ -60,6 +60,8 @@ class Pool:
 
     change: Change
     acts_on: ActsOn
+    contrasts: tuple[tuple[str, str], ...]
+    """Left and right run of each pair, in the direction of the change."""
     members: tuple[tuple[int, bool], ...]
     """Number of the contrast, and whether it makes the change the other way round."""
 
@@ -97,7 +99,7 @@ def compare(
     effects = tuple(
         Effect(
             pool.change,
-            tuple(runs_of(contrasts[at], turned) for at, turned in pool.members),
+            pool.contrasts,
             pool.acts_on,
             tuple(difference(one, questions, clusters, options) for one in row),
         )
@@ -118,13 +120,13 @@ def pools_of(design: Design, contrasts: Sequence[Contrast]) -> Iterator[Pool]:
     """Yield each change of one factor with the contrasts that make it, in the order found."""
     numbers = {(one.left, one.right): at for at, one in enumerate(contrasts)}
     for change, pairs in design.pools:
-        sides = [(design.runs[left].name, design.runs[right].name) for left, right in pairs]
+        sides = tuple((design.runs[at].name, design.runs[to].name) for at, to in pairs)
         members = tuple(
             (numbers[pair], False) if pair in numbers else (numbers[pair[::-1]], True)
             for pair in sides
         )
         kinds = {contrasts[at].attribution for at, _ in members}
-        yield Pool(change, acts_on(change.factor, kinds), members)
+        yield Pool(change, acts_on(change.factor, kinds), sides, members)
 
 
 def acts_on(factor: str, attributions: set[Attribution]) -> ActsOn:
@@ -136,11 +138,6 @@ def acts_on(factor: str, attributions: set[Attribution]) -> ActsOn:
     if attributions <= {Attribution.GENERATION, Attribution.NO_EFFECT_POSSIBLE}:
         return ActsOn.GENERATION
     return ActsOn.UNKNOWN
-
-
-def runs_of(contrast: Contrast, turned: bool) -> tuple[str, str]:
-    """Return the two runs of a pair, in the direction of the change."""
-    return (contrast.right, contrast.left) if turned else (contrast.left, contrast.right)
 
 
 def pooled_test(pool: Pool, tests: Sequence[MetricTest]) -> MetricTest:

@@ -218,8 +218,25 @@ class Change:
     """The leaves that follow, where the factor is a whole group."""
 
 
+class Compared:
+    """What one change of a factor does, metric by metric."""
+
+    __slots__ = ()
+    change: Change
+    differences: tuple[Difference, ...]
+
+    @property
+    def factor(self) -> str:
+        """The one factor that differs."""
+        return self.change.factor
+
+    def difference(self, metric: str) -> Difference | None:
+        """Return one metric's difference, None where it was not measured."""
+        return next((d for d in self.differences if d.metric == metric), None)
+
+
 @dataclass(frozen=True, slots=True)
-class Contrast:
+class Contrast(Compared):
     """Two runs whose configurations differ in one factor and nothing else."""
 
     left: str
@@ -231,15 +248,6 @@ class Contrast:
     attribution: Attribution
     transitions: tuple[Transition, ...] = ()
     """Only where gold evidence is given; over the questions for which all four facts are known."""
-
-    @property
-    def factor(self) -> str:
-        """The one factor that differs."""
-        return self.change.factor
-
-    def difference(self, metric: str) -> Difference | None:
-        """Return one metric's difference, None where it was not measured."""
-        return next((d for d in self.differences if d.metric == metric), None)
 
 
 class ActsOn(StrEnum):
@@ -255,7 +263,7 @@ class ActsOn(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(Compared):
     """One change of one factor, over all pairs of runs that make it: what a study can claim."""
 
     change: Change
@@ -264,15 +272,6 @@ class Effect:
     acts_on: ActsOn
     differences: tuple[Difference, ...]
     """As of a `Contrast`; a question's difference is the mean of its differences over the pairs."""
-
-    @property
-    def factor(self) -> str:
-        """The factor that changes."""
-        return self.change.factor
-
-    def difference(self, metric: str) -> Difference | None:
-        """Return one metric's difference, None where it was not measured."""
-        return next((d for d in self.differences if d.metric == metric), None)
 
     @property
     def claims(self) -> tuple[Difference, ...]:
