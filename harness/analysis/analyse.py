@@ -91,9 +91,11 @@ def narrow(analysis: Analysis, options: Options) -> Analysis:
         and (factor is None or factor in [change.factor for change in pair.changes])
     )
     pairs = {(pair.left, pair.right) for pair in confounded}
+    effects = effects_in_view(analysis.effects, options)
+    changed_by = {effect.contrasts for effect in effects}
     return replace(
         analysis,
-        effects=effects_in_view(analysis.effects, options),
+        effects=effects,
         contrasts=contrasts_in_view(analysis.contrasts, options),
         confounded=confounded,
         incomparable=tuple(
@@ -103,12 +105,7 @@ def narrow(analysis: Analysis, options: Options) -> Analysis:
         counterfactuals=tuple(
             pair for pair in analysis.counterfactuals if (pair.left, pair.right) in pairs
         ),
-        credits=tuple(
-            one
-            for one in analysis.credits
-            if factor in (None, one.change.factor)
-            and (baseline is None or any(baseline in pair for pair in one.contrasts))
-        ),
+        credits=tuple(one for one in analysis.credits if one.contrasts in changed_by),
         curves=tuple(curve for curve in analysis.curves if factor in (None, curve.factor)),
         interactions=tuple(
             one

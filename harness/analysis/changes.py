@@ -148,6 +148,16 @@ class Design:
         ]
 
     @property
+    def pools(self) -> list[tuple[Change, list[Pair]]]:
+        """Each change of one factor, and the pairs that make it, all turned its way round."""
+        found: dict[tuple[str, frozenset[str]], tuple[Change, list[Pair]]] = {}
+        for pair, change in self.contrasts:
+            key = change.factor, frozenset({repr(change.left), repr(change.right)})
+            first, pairs = found.setdefault(key, (change, []))
+            pairs.append(pair if first.left == change.left else pair[::-1])
+        return list(found.values())
+
+    @property
     def repeats(self) -> list[Pair]:
         """Pairs with equal factors."""
         return [pair for pair, found in self.changes.items() if not found]

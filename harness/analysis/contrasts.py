@@ -17,6 +17,7 @@ from harness.analysis.changes import (
     transitions,
 )
 from harness.analysis.results import (
+    FIXED_AT_ZERO,
     NOT_TRUSTED,
     Attribution,
     Conclusion,
@@ -53,7 +54,6 @@ Clusters = NDArray[np.int64]
 """(questions,): the number of the cluster that each question is in."""
 
 BY_CONSTRUCTION = Interval(None, None, "construction")
-FIXED_AT_ZERO = {Conclusion.NO_EFFECT_POSSIBLE, Conclusion.IDENTICAL_BY_CONSTRUCTION}
 NOT_TESTED = SignFlip(None, None, "none")
 
 
@@ -194,11 +194,13 @@ def sign_flip_tests(
     pairings: Sequence[Pairing], clusters: Clusters | None, options: Options
 ) -> list[SignFlip]:
     """Test every pairing by sign flips; questions of one cluster flip together."""
-    rows = [
-        pair.deltas if clusters is None else cluster_sums(pair.deltas, clusters)
-        for pair in pairings
-    ]
+    rows = [what_flips(pair, clusters) for pair in pairings]
     return sign_flip(rows, options.flips, options.seed)
+
+
+def what_flips(pair: Pairing, clusters: Clusters | None) -> Floats:
+    """Return the differences whose signs flip: of questions, or their sums in clusters."""
+    return pair.deltas if clusters is None else cluster_sums(pair.deltas, clusters)
 
 
 def cluster_sums(deltas: Floats, clusters: Clusters) -> Floats:
@@ -243,8 +245,9 @@ def difference(
     left, right = pair.left, pair.right
     no_left, no_right = (pair.asked & np.isnan(side) for side in (left, right))
     worst, best = missing_bounds(pair, pair.asked)
-    # over the cells that are NA on one side only
-    lowest, highest = missing_bounds(pair, pair.asked & ~(no_left & no_right))
+    # only cells that are NA on one side make the sides unequal
+    scored_once = pair.asked & ~(no_left & no_right)
+    lowest, highest = missing_bounds(pair, scored_once)
     if not measure.tested:
         span = NO_INTERVAL
     elif tested.fixed in FIXED_AT_ZERO and not values.any():
@@ -254,7 +257,7 @@ def difference(
         span = interval(independent, pairs, bounded, options.alpha, p)
         one_sided = int((no_left & ~no_right).sum()), int((no_right & ~no_left).sum())
         if bounded and missing_differs(*one_sided):
-            for filled in with_missing(pair, pair.asked & ~(no_left & no_right)):
+            for filled in with_missing(pair, scored_once):
                 reach = interval(units_of(filled, clusters), pairs, bounded, options.alpha)
                 span = stretched_to(reach.low, stretched_to(reach.high, span))
     found = Difference(

@@ -21,6 +21,7 @@ from harness.analysis.statistics.corrected import (
     corrected_difference,
     difference_interval,
 )
+from harness.analysis.statistics.sign_flip import smallest_p
 from harness.analysis.study_table import ANSWER_MATCH, Measure, StudyTable, asked_mask
 from harness.records import Floats, Layer
 
@@ -107,13 +108,8 @@ def corrected_differences(
 
 def changed_answers(study: StudyTable, design: Design) -> list[ChangedAnswers]:
     """Return each change of a factor with all pairs of runs that differ in it alone."""
-    found: dict[tuple[str, frozenset[str]], tuple[Change, list[Pair]]] = {}
-    for pair, change in design.contrasts:
-        key = change.factor, frozenset({repr(change.left), repr(change.right)})
-        first, pairs = found.setdefault(key, (change, []))
-        pairs.append(pair if first.left == change.left else pair[::-1])
     answers = fingerprints(study).answers
-    return [ChangedAnswers(study, change, pairs, answers) for change, pairs in found.values()]
+    return [ChangedAnswers(study, change, pairs, answers) for change, pairs in design.pools]
 
 
 def predictor(measures: Sequence[Measure], trust: Sequence[MetricTrust]) -> Measure | None:
@@ -199,7 +195,7 @@ def grades_needed(
     """
     low, high = ends
     changed, questions = int(answers.changed.sum()), answers.questions
-    if 2.0 ** (1 - changed) > ALPHA:
+    if smallest_p(changed) > ALPHA:
         return Prospect.EQUAL, None
     if low is not None and high is not None and (low > 0 or high < 0):
         return Prospect.DECIDED, None

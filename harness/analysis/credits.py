@@ -34,11 +34,11 @@ def credits(study: StudyTable, effects: Sequence[Effect]) -> tuple[Credit, ...]:
     return tuple(one if one.p is None else replace(one, p_adjusted=next(adjusted)) for one in found)
 
 
-Pool = tuple[frozenset[int], Counts]
+Exchangeable = tuple[frozenset[int], Counts]
 """Numbers of runs whose labels are shuffled among each other, and how many of each there are."""
 
 
-def shuffled_together(study: StudyTable) -> list[Pool]:
+def shuffled_together(study: StudyTable) -> list[Exchangeable]:
     """Return the runs over one corpus and test set each: no others are compared."""
     found = defaultdict(list)
     for at, run in enumerate(study.runs):
@@ -46,7 +46,9 @@ def shuffled_together(study: StudyTable) -> list[Pool]:
     return [(frozenset(runs), label_counts(study.right.values[runs])) for runs in found.values()]
 
 
-def credit(study: StudyTable, pools: Sequence[Pool], effect: Effect, direction: str) -> Credit:
+def credit(
+    study: StudyTable, pools: Sequence[Exchangeable], effect: Effect, direction: str
+) -> Credit:
     """Return the questions that a change turned in one direction, and the chance of as many."""
     cells, names = study.right.values, study.scores.runs
     sides = zip(*effect.contrasts, strict=True)

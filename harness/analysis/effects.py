@@ -13,15 +13,16 @@ from harness.analysis.contrasts import (
     MetricTest,
     Pairing,
     cluster_numbers,
-    cluster_sums,
     difference,
     fair_pairs,
     pair_tests,
     sign_flip_tests,
+    what_flips,
 )
 from harness.analysis.findings import value_text
 from harness.analysis.results import (
     BEYOND_CHANCE,
+    FIXED_AT_ZERO,
     ActsOn,
     Attribution,
     Came,
@@ -43,11 +44,8 @@ from harness.analysis.statistics.min_p import (
     sign_choices,
 )
 from harness.analysis.statistics.sign_flip import missing_differs, smallest_p
-from harness.analysis.study_table import GOLD, RIGHT, Measure, Options, StudyTable
+from harness.analysis.study_table import EVIDENCE, GOLD, RIGHT, Measure, Options, StudyTable
 from harness.records import Floats
-
-EVIDENCE_FOUND = "gold_ndcg"
-"""The primary metric of a change of retrieval, where the test set names the evidence."""
 
 STEPS = (TestFamily.PRIMARY, TestFamily.FACTS, TestFamily.JUDGED)
 """In the order in which they may be claimed."""
@@ -62,6 +60,8 @@ class Pool:
 
     change: Change
     acts_on: ActsOn
+    contrasts: tuple[tuple[str, str], ...]
+    """Left and right run of each pair, in the direction of the change."""
     members: tuple[tuple[int, bool], ...]
     """Number of the contrast, and whether it makes the change the other way round."""
 
@@ -99,7 +99,7 @@ def compare(
     effects = tuple(
         Effect(
             pool.change,
-            tuple(runs_of(contrasts[at], turned) for at, turned in pool.members),
+            pool.contrasts,
             pool.acts_on,
             tuple(difference(one, questions, clusters, options) for one in row),
         )
@@ -118,20 +118,15 @@ def compare(
 
 def pools_of(design: Design, contrasts: Sequence[Contrast]) -> Iterator[Pool]:
     """Yield each change of one factor with the contrasts that make it, in the order found."""
-    found: dict[tuple[str, str, str], list[tuple[int, bool]]] = {}
-    changes: dict[tuple[str, str, str], Change] = {}
-    for at, ((_, change), contrast) in enumerate(zip(design.contrasts, contrasts, strict=True)):
-        left, right = value_text(change.left), value_text(change.right)
-        key, backwards = (change.factor, left, right), (change.factor, right, left)
-        turned = contrast.change != change
-        if backwards in found:
-            found[backwards].append((at, not turned))
-        else:
-            changes.setdefault(key, change)
-            found.setdefault(key, []).append((at, turned))
-    for key, members in found.items():
+    numbers = {(one.left, one.right): at for at, one in enumerate(contrasts)}
+    for change, pairs in design.pools:
+        sides = tuple((design.runs[at].name, design.runs[to].name) for at, to in pairs)
+        members = tuple(
+            (numbers[pair], False) if pair in numbers else (numbers[pair[::-1]], True)
+            for pair in sides
+        )
         kinds = {contrasts[at].attribution for at, _ in members}
-        yield Pool(changes[key], acts_on(changes[key].factor, kinds), tuple(members))
+        yield Pool(change, acts_on(change.factor, kinds), sides, members)
 
 
 def acts_on(factor: str, attributions: set[Attribution]) -> ActsOn:
@@ -143,11 +138,6 @@ def acts_on(factor: str, attributions: set[Attribution]) -> ActsOn:
     if attributions <= {Attribution.GENERATION, Attribution.NO_EFFECT_POSSIBLE}:
         return ActsOn.GENERATION
     return ActsOn.UNKNOWN
-
-
-def runs_of(contrast: Contrast, turned: bool) -> tuple[str, str]:
-    """Return the two runs of a pair, in the direction of the change."""
-    return (contrast.right, contrast.left) if turned else (contrast.left, contrast.right)
 
 
 def pooled_test(pool: Pool, tests: Sequence[MetricTest]) -> MetricTest:
@@ -262,8 +252,8 @@ def families_of(
     }
     if options.primary:
         chosen = {one.metric for one in options.primary if one.factor == pool.change.factor}
-    elif EVIDENCE_FOUND in open_to_claims and pool.acts_on in (ActsOn.RETRIEVAL, ActsOn.CAPTIONING):
-        chosen = {EVIDENCE_FOUND}
+    elif EVIDENCE in open_to_claims and pool.acts_on in (ActsOn.RETRIEVAL, ActsOn.CAPTIONING):
+        chosen = {EVIDENCE}
     else:
         chosen = {RIGHT}
     primary = chosen & open_to_claims
@@ -293,10 +283,7 @@ def adjusted_p(
     """Return each test's p adjusted for all of them; None where its gate did not open."""
     if not pairings:
         return []
-    rows = [
-        pair.deltas if clusters is None else cluster_sums(pair.deltas, clusters)
-        for pair in pairings
-    ]
+    rows = [what_flips(pair, clusters) for pair in pairings]
     signs = sign_choices(len(rows[0]), options.flips, options.seed)
     adjusted = gated_min_p(np.nan_to_num(np.array(rows)), list(steps), signs, options.alpha)
     return [None if np.isnan(p) else float(p) for p in adjusted]
@@ -346,7 +333,7 @@ def came(outcome: str, row: Difference | None) -> Came:
     """Return whether a difference is what was expected of it."""
     if row is None or row.verdict in DESCRIBED:
         return Came.UNTESTED
-    if row.verdict in (Conclusion.NO_EFFECT_POSSIBLE, Conclusion.IDENTICAL_BY_CONSTRUCTION):
+    if row.verdict in FIXED_AT_ZERO:
         return Came.CAME if outcome == "same" else Came.OPPOSITE
     if row.verdict not in BEYOND_CHANCE:
         return Came.OPEN

@@ -20,11 +20,11 @@ from harness.analysis.results import Aim, Change, Contrast, Counterfactual, Next
 from harness.analysis.several_factors import (
     ORDERS_UP_TO,
     Square,
-    acts_on,
     chain,
     collect_words,
     crossed_run,
     override_value,
+    parts_of,
     planned_run,
     squares,
 )
@@ -343,7 +343,7 @@ def dependences(study: StudyTable, design: Design) -> list[NextStep]:
     found: list[tuple[RunFacts, list[Square]]] = []
     for square in squares(design):
         factors = {square.first.factor, square.second.factor}
-        if None not in square.corners or len(acts_on(factors)) > 1:
+        if None not in square.corners or len(parts_of(factors)) > 1:
             continue
         run = missing_corner(design, square)
         if run is None or (RECORDED not in run.notes and unread(factors, run)):
@@ -365,7 +365,7 @@ def dependences(study: StudyTable, design: Design) -> list[NextStep]:
 
 def unread(factors: Iterable[str], *runs: RunFacts) -> bool:
     """Return whether one of the factors is a prompt, and a program answers that reads none."""
-    prompt = "prompt" in map(unprefixed, factors)
+    prompt = "prompt" in map(group_of, factors)
     return prompt and all(EXTRACTIVE in run.notes for run in runs)
 
 
@@ -395,10 +395,10 @@ def crossings(
         differ = [change.factor for change in changes(left, right)]
         after = [factor for factor in differ if acts_after_retrieval(factor)]
         ours = all(run.choices.get("system", "rag") == "rag" for run in (left, right))
-        if not ours or (set(map(unprefixed, after)) == {"prompt"} and unread(after, left, right)):
+        if not ours or (set(map(group_of, after)) == {"prompt"} and unread(after, left, right)):
             continue
         for at, run, passages in zip(pair.crossed, (left, right), (right, left), strict=True):
-            embeds = EXTRACTIVE in run.notes and "embedder" in map(unprefixed, differ)
+            embeds = EXTRACTIVE in run.notes and "embedder" in map(group_of, differ)
             if at is None and not embeds:
                 step = run_step(study, run, Aim.SPLIT, pair=(pair.left, pair.right))
                 words = crossed_run(run, passages) if step.words else ()
@@ -407,7 +407,7 @@ def crossings(
     return [step for _, step in sorted(found, key=lambda one: one[0])]
 
 
-def unprefixed(factor: str) -> str:
+def group_of(factor: str) -> str:
     """Return the group of a factor."""
     return factor.partition(".")[0]
 
@@ -437,10 +437,10 @@ def tokens(study: StudyTable, column: str) -> tuple[float, float] | None:
 
 def new_index(run: RunFacts, runs: Sequence[RunFacts]) -> bool | None:
     """Return whether no run has this one's index; None for a system whose index is not known."""
-    if not any(unprefixed(leaf) == "index" for leaf in run.leaves):
+    if not any(group_of(leaf) == "index" for leaf in run.leaves):
         return None
     return not any(
         incomparable(run, other) is None
-        and all(unprefixed(change.factor) not in OF_THE_INDEX for change in changes(run, other))
+        and all(group_of(change.factor) not in OF_THE_INDEX for change in changes(run, other))
         for other in runs
     )

@@ -37,7 +37,7 @@ class Conclusion(StrEnum):
     IDENTICAL_BY_CONSTRUCTION = "identical_by_construction"
     """A retrieval metric over the same passages."""
     NOT_TRUSTED = "not_trusted"
-    """The metric cannot tell right answers from wrong ones here."""
+    """The metric is not shown to tell right answers from wrong ones here."""
     NOT_COMPARED = "not_compared"
     """No question was scored on both sides, other judges scored the two sides, or the answers of
     one side are those of the other, from the cache."""
@@ -48,6 +48,7 @@ class Conclusion(StrEnum):
 BEYOND_CHANCE = (Conclusion.BETTER, Conclusion.WORSE)
 FOUND = (*BEYOND_CHANCE, Conclusion.SUGGESTED, Conclusion.CANNOT_TELL)
 """What a finding says of a difference."""
+FIXED_AT_ZERO = (Conclusion.NO_EFFECT_POSSIBLE, Conclusion.IDENTICAL_BY_CONSTRUCTION)
 
 
 class TestFamily(StrEnum):
@@ -217,8 +218,25 @@ class Change:
     """The leaves that follow, where the factor is a whole group."""
 
 
+class Compared:
+    """What one change of a factor does, metric by metric."""
+
+    __slots__ = ()
+    change: Change
+    differences: tuple[Difference, ...]
+
+    @property
+    def factor(self) -> str:
+        """The one factor that differs."""
+        return self.change.factor
+
+    def difference(self, metric: str) -> Difference | None:
+        """Return one metric's difference, None where it was not measured."""
+        return next((d for d in self.differences if d.metric == metric), None)
+
+
 @dataclass(frozen=True, slots=True)
-class Contrast:
+class Contrast(Compared):
     """Two runs whose configurations differ in one factor and nothing else."""
 
     left: str
@@ -230,15 +248,6 @@ class Contrast:
     attribution: Attribution
     transitions: tuple[Transition, ...] = ()
     """Only where gold evidence is given; over the questions for which all four facts are known."""
-
-    @property
-    def factor(self) -> str:
-        """The one factor that differs."""
-        return self.change.factor
-
-    def difference(self, metric: str) -> Difference | None:
-        """Return one metric's difference, None where it was not measured."""
-        return next((d for d in self.differences if d.metric == metric), None)
 
 
 class ActsOn(StrEnum):
@@ -254,7 +263,7 @@ class ActsOn(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(Compared):
     """One change of one factor, over all pairs of runs that make it: what a study can claim."""
 
     change: Change
@@ -263,15 +272,6 @@ class Effect:
     acts_on: ActsOn
     differences: tuple[Difference, ...]
     """As of a `Contrast`; a question's difference is the mean of its differences over the pairs."""
-
-    @property
-    def factor(self) -> str:
-        """The factor that changes."""
-        return self.change.factor
-
-    def difference(self, metric: str) -> Difference | None:
-        """Return one metric's difference, None where it was not measured."""
-        return next((d for d in self.differences if d.metric == metric), None)
 
     @property
     def claims(self) -> tuple[Difference, ...]:
@@ -901,7 +901,7 @@ class Analysis:
 
     @cached_property
     def doubted(self) -> frozenset[str]:
-        """Metrics that cannot tell right answers from wrong ones here."""
+        """Metrics that are not shown to tell right answers from wrong ones here."""
         rows = (row for row in self.trust if row.verdict in NOT_TRUSTED)
         return frozenset(row.metric for row in rows if row.metric not in GOLD)
 

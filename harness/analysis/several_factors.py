@@ -235,7 +235,7 @@ def counterfactuals(design: Design, measures: Sequence[Measure]) -> tuple[Counte
     """
     found = []
     for left, right in design.changes:
-        if acts_on(design.factors[left, right]) != {True, False}:
+        if parts_of(design.factors[left, right]) != {True, False}:
             continue
         one, other = design.runs[left], design.runs[right]
         if one.passages_from is not None or other.passages_from is not None:
@@ -257,10 +257,10 @@ def counterfactuals(design: Design, measures: Sequence[Measure]) -> tuple[Counte
     return tuple(found)
 
 
-def acts_on(factors: Iterable[str]) -> set[bool]:
+def parts_of(factors: Iterable[str]) -> set[bool]:
     """Return the parts that these factors act on: True is generation, False is retrieval.
 
-    >>> acts_on(["prompt", "chat.model"]), acts_on(["top_k"])
+    >>> parts_of(["prompt", "chat.model"]), parts_of(["top_k"])
     ({True}, {False})
     """
     return {acts_after_retrieval(factor) for factor in factors}
@@ -280,7 +280,7 @@ def crossing(design: Design, generator: int, passages: int) -> int | None:
     for at in range(len(design.runs)):
         retrieved = design.factors.get((at, passages), frozenset())
         generated = design.factors.get((at, generator), frozenset())
-        if acts_on(retrieved) == {True} and acts_on(generated) == {False}:
+        if parts_of(retrieved) == {True} and parts_of(generated) == {False}:
             return at
     return None
 

@@ -29,6 +29,9 @@ with the settings that ask for them."""
 GOLD = ("gold_recall", "gold_precision", "gold_mrr", "gold_ndcg")
 """Metrics of the evidence that questions name: facts of retrieval, whether trusted or not."""
 
+EVIDENCE = "gold_ndcg"
+"""The one of them that stands for evidence retrieved: primary where a change acts on retrieval."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:

@@ -9,8 +9,8 @@ from harness.render.blocks import Section
 from harness.render.csv_tables import csv_tables
 from harness.render.markdown import markdown
 from harness.render.sections import report_sections
+from harness.render.sections.basis import StudyFacts
 from harness.render.sections.finding_sentences import sentence
 from harness.render.sections.metric_trust import suspects
-from harness.render.sections.opening import StudyFacts
 from harness.render.terminal import terminal
 from harness.render.vocabulary import LANGUAGES, words

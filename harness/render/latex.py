@@ -9,8 +9,8 @@ from harness.records import Layer
 from harness.render.blocks import Cell, Table
 from harness.render.notation import mean, one_line
 from harness.render.sections.averages import legend, means_table
+from harness.render.sections.basis import StudyFacts
 from harness.render.sections.one_factor import overview
-from harness.render.sections.opening import StudyFacts
 from harness.render.vocabulary import IN_FULL, Words, words
 
 PREAMBLE = r"""% \usepackage{booktabs,graphicx}

@@ -15,7 +15,7 @@ from harness.render.blocks import (
 )
 from harness.render.notation import one_line, plain
 from harness.render.sections import report_sections
-from harness.render.sections.opening import StudyFacts
+from harness.render.sections.basis import StudyFacts
 from harness.render.vocabulary import IN_FULL, words
 
 LIVE = re.compile(r"[\\`*~|$]|<(?=\S)|&(?=[#\w])|\](?=[(\[:])|(?<![^\W_])_|_(?![^\W_])")

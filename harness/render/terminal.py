@@ -28,7 +28,7 @@ from harness.render.blocks import (
 )
 from harness.render.notation import bar, one_line
 from harness.render.sections import report_sections
-from harness.render.sections.opening import StudyFacts
+from harness.render.sections.basis import StudyFacts
 from harness.render.vocabulary import words
 
 STYLES = {

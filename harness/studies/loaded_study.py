@@ -37,10 +37,10 @@ log = logging.getLogger(__name__)
 Declared = TypeVar("Declared", "Primary", "Expectation")
 
 CLUSTERS = ("question", "document")
+"""The units of sampling."""
 
 FEWEST_DOCUMENTS = 8
-"""Documents with questions from which the document is the unit of sampling by default."""
-"""The units that are resampled."""
+"""Documents with questions from which the document is the unit by default."""
 
 NOT_REPEATED = NOT_PART_OF_A_NAME - {"version"}
 """Overrides that say where or how much to run: a command made from a run leaves them out."""

@@ -24,8 +24,8 @@ from harness.analysis import (
     analyse,
     study_table,
 )
-from harness.analysis.statistics.corrected import corrected_mean
 from harness.analysis.results import BEYOND_CHANCE, Difference, Effect, Trust
+from harness.analysis.statistics.corrected import corrected_mean
 from harness.records import EvidencePlace, Floats, Layer, Passage, Question, Response, Score
 from harness.studies.loaded_study import clusters
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from harness.analysis.contrasts import FIXED_AT_ZERO
 from harness.analysis.findings import Finding, numbers_of, value_text
 from harness.analysis.results import (
     BEYOND_CHANCE,
+    FIXED_AT_ZERO,
     FOUND,
     Analysis,
     Attribution,

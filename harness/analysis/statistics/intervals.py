@@ -113,8 +113,8 @@ def stretched_to(number: float | None, found: Interval) -> Interval:
     return Interval(min(found.low, number), max(found.high, number), found.rule)
 
 
-def wilson_interval(hits: int, n: int, alpha: float = 0.05) -> tuple[float, float]:
-    """Return Wilson's interval of a share; from 0 to 1 where nothing was counted.
+def wilson_interval(hits: int, n: int) -> tuple[float, float]:
+    """Return Wilson's 95 % interval of a share; from 0 to 1 where nothing was counted.
 
     >>> [round(end, 3) for end in wilson_interval(15, 24)]
     [0.427, 0.788]
@@ -123,7 +123,7 @@ def wilson_interval(hits: int, n: int, alpha: float = 0.05) -> tuple[float, floa
 
     if not n:
         return 0.0, 1.0
-    low, high = proportion_confint(hits, n, alpha, method="wilson")
+    low, high = proportion_confint(hits, n, method="wilson")
     return float(low), float(high)
 
 

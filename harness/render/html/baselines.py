@@ -22,10 +22,7 @@ from harness.render.vocabulary import Words
 MOST_VALUES = 200_000
 """Scores that the page holds for filters; of more, right and wrong alone."""
 
-SAID = (
-    *("is_baseline", "same_settings", "not_in_report", "better_here", "worse_here"),
-    "marked_against",
-)
+SAID = ("is_baseline", "not_in_report", "better_here", "worse_here", "marked_against")
 """Keys of the texts that the script shows."""
 
 

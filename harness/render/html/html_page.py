@@ -18,7 +18,7 @@ from harness.render.html.plots import across, distributions, sweep_plots
 from harness.render.html.questions import details_shown, longest_passage, question_views
 from harness.render.notation import plain, quantity
 from harness.render.sections import report_sections
-from harness.render.sections.opening import StudyFacts
+from harness.render.sections.basis import StudyFacts
 from harness.render.sections.right_wrong import SIGN_NAMES
 from harness.render.vocabulary import IN_FULL, LANGUAGES, Words, language_tag, words
 

@@ -7,10 +7,10 @@ from harness.records import Question
 from harness.render.blocks import Section
 from harness.render.sections.answer import answer
 from harness.render.sections.averages import averages, definitions, retrieval
+from harness.render.sections.basis import StudyFacts, basis
 from harness.render.sections.finding_sentences import findings
 from harness.render.sections.metric_trust import metric_trust, suspects, wrong_captions
 from harness.render.sections.one_factor import one_factor
-from harness.render.sections.opening import StudyFacts, basis
 from harness.render.sections.right_wrong import right_wrong
 from harness.render.sections.several_judges import several_judges
 from harness.render.sections.several_runs import counterfactuals, interactions, pairs, sweeps

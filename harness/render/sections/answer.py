@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from harness.analysis.results import (
     BEYOND_CHANCE,
+    FIXED_AT_ZERO,
     FOUND,
     ActsOn,
     Analysis,
@@ -13,16 +14,13 @@ from harness.analysis.results import (
     TestFamily,
     Trust,
 )
-from harness.analysis.study_table import GOLD, RIGHT
+from harness.analysis.study_table import EVIDENCE, GOLD, RIGHT
 from harness.render.blocks import Block, Cell, Column, Paragraph, Section, Table, Tone
 from harness.render.notation import interval, signed, signed_percent, signed_quantity
+from harness.render.sections.basis import StudyFacts, view_of
 from harness.render.sections.one_factor import TONES, change_text
-from harness.render.sections.opening import StudyFacts, view_of
 from harness.render.sections.what_next import first_step
 from harness.render.vocabulary import Words
-
-EVIDENCE = "gold_ndcg"
-"""The metric that stands for evidence retrieved."""
 
 TOKENS, SECONDS = ("input_tokens", "output_tokens"), ("seconds",)
 """What a change costs: tokens where they were counted, else seconds."""
@@ -158,13 +156,9 @@ def cells_of_change(
         rows = [row for row in effect.differences if row.metric in trusted]
         cells["quality"] = quality(rows, words)
     cells |= costs(effect, words)
-    cells["acts_on"] = Cell(words.get("acts_on", effect.acts_on), muted(effect))
+    tone = Tone.MUTED if effect.acts_on is ActsOn.NOTHING else Tone.PLAIN
+    cells["acts_on"] = Cell(words.get("acts_on", effect.acts_on), tone)
     return cells
-
-
-def muted(effect: Effect) -> Tone:
-    """Return the tone of where a change acts."""
-    return Tone.MUTED if effect.acts_on is ActsOn.NOTHING else Tone.PLAIN
 
 
 def verdict_word(row: Difference, words: Words) -> str:
@@ -178,7 +172,7 @@ def verdict_word(row: Difference, words: Words) -> str:
 
 def graded_cell(row: Difference, words: Words) -> Cell:
     """Return a difference, with its verdict where there is one to speak of."""
-    if row.verdict in (Conclusion.NO_EFFECT_POSSIBLE, Conclusion.IDENTICAL_BY_CONSTRUCTION):
+    if row.verdict in FIXED_AT_ZERO:
         return Cell(words.line("same"), Tone.MUTED)
     text = signed(row.mean)
     if row.verdict in FOUND:

@@ -21,7 +21,7 @@ from harness.render.blocks import (
     text_table,
 )
 from harness.render.notation import count, interval, mean, probability, signed
-from harness.render.sections.opening import StudyFacts
+from harness.render.sections.basis import StudyFacts
 from harness.render.vocabulary import Words
 
 TONES = {

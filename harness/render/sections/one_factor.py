@@ -36,9 +36,9 @@ from harness.render.notation import (
     signed,
     signed_quantity,
 )
+from harness.render.sections.basis import view_of
 from harness.render.sections.finding_sentences import ALPHA, chosen_parts
 from harness.render.sections.metric_trust import metric_title
-from harness.render.sections.opening import view_of
 from harness.render.vocabulary import Words
 
 MOST_IN_FULL = {True: 10, False: 100}

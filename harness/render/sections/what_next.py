@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from harness.analysis.results import Aim, Analysis, MissingRun, NextStep, RunPrice
 from harness.render.blocks import Block, Command, Items, Paragraph, Section
+from harness.render.sections.basis import StudyFacts
 from harness.render.sections.one_factor import change_text
-from harness.render.sections.opening import StudyFacts
 from harness.render.vocabulary import Words
 
 OFFERED = {True: 3, False: 10}
@@ -34,7 +34,10 @@ def what_next(analysis: Analysis, facts: StudyFacts, words: Words, brief: bool) 
     if any(step.words for step in analysis.next_steps):
         dry_run = "next_compare_dry_run" if facts.judge_is_model else "next_compare"
         blocks.append(Paragraph(words.line(dry_run)))
-        blocks += [stage_command(stage, facts) for stage in ("evaluate", "report")]
+        blocks += [
+            Command(" ".join((f"python -m harness.{stage}", *facts.overrides)))
+            for stage in ("evaluate", "report")
+        ]
     return words.section("next", blocks) if blocks else None
 
 
@@ -135,8 +138,3 @@ def collect_command(run: MissingRun, facts: StudyFacts) -> Command:
     """
     study = (word for word in facts.overrides if "judge" not in word.partition("=")[0])
     return Command(" ".join(("python -m harness.collect", *study, *run)))
-
-
-def stage_command(stage: str, facts: StudyFacts) -> Command:
-    """Return the line of a stage over every run of this study."""
-    return Command(" ".join((f"python -m harness.{stage}", *facts.overrides)))

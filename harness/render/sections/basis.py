@@ -48,7 +48,7 @@ class StudyFacts:
     commands to paste: ("study=census",)."""
 
 
-def basis(analysis: Analysis, facts: StudyFacts, words: Words, brief: bool = False) -> Section:
+def basis(analysis: Analysis, facts: StudyFacts, words: Words, brief: bool) -> Section:
     """Return what the report rests on: runs, graders, judge, models."""
     blocks: list[Block] = []
     numbers = {"runs": len(analysis.runs), "questions": len(analysis.questions)}
