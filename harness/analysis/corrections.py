@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from harness.analysis.changes import UNKNOWN, Codes, Design, Pair, drawable, fingerprints
 from harness.analysis.results import Change, CorrectedDifference, MetricTrust, Prospect, Trust
 from harness.analysis.statistics.corrected import (
+    ALPHA,
     FEWEST,
     Estimate,
     corrected_difference,
@@ -24,9 +25,6 @@ from harness.analysis.statistics.corrected import (
 from harness.analysis.statistics.sign_flip import smallest_p
 from harness.analysis.study_table import ANSWER_MATCH, Measure, StudyTable, asked_mask
 from harness.records import Floats, Layer
-
-ALPHA = 0.05
-"""The level that the exact test of changed questions must be able to reach."""
 
 UNDECIDED = 9.0
 """How much more often the questions that could decide most are drawn than those that decide

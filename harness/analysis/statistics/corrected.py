@@ -13,6 +13,9 @@ import numpy as np
 from harness.analysis.statistics.intervals import ALIKE, CHANGED, pair_table_interval
 from harness.records import Floats
 
+ALPHA = 0.05
+"""One minus the coverage of the intervals."""
+
 ENOUGH = 20
 """Graded answers in a study from which its judge is worth correcting."""
 
@@ -35,7 +38,7 @@ class Estimate:
 
 
 def corrected_mean(
-    scores: Floats, grades: Floats, chances: Floats | None = None, alpha: float = 0.05
+    scores: Floats, grades: Floats, chances: Floats | None = None
 ) -> tuple[float, float, float] | tuple[None, None, None]:
     """Return the share of right answers with its interval: Jeffreys' at the effective size.
 
@@ -44,7 +47,6 @@ def corrected_mean(
         grades: (questions,), 1 right, 0 wrong, nan where there is no grade; a random sample.
         chances: (questions,), the chance that each question had of being drawn first; None where
             they were equal.
-        alpha: One minus the coverage.
 
     >>> [round(x, 3) for x in corrected_mean(np.full(8, 0.7), np.array([1] * 5 + [np.nan] * 3))]
     [1.0, 0.621, 1.0]
@@ -59,16 +61,12 @@ def corrected_mean(
     found = prediction_powered(grades[graded], scores[graded], scores[scored & ~graded], weights)
     mean = min(max(found.mean, 0.0), 1.0)
     right, wrong = found.size * mean, found.size * (1 - mean)
-    low, high = betaincinv(right + 0.5, wrong + 0.5, [alpha / 2, 1 - alpha / 2]).tolist()
+    low, high = betaincinv(right + 0.5, wrong + 0.5, [ALPHA / 2, 1 - ALPHA / 2]).tolist()
     return mean, min(low, mean), max(high, mean)
 
 
 def corrected_difference(
-    deltas: Floats,
-    guesses: Floats,
-    chances: Floats | None,
-    questions: int,
-    alpha: float = 0.05,
+    deltas: Floats, guesses: Floats, chances: Floats | None, questions: int
 ) -> tuple[Estimate, tuple[float, float]]:
     """Return the mean difference over the changed questions, and an interval over all questions.
 
@@ -79,7 +77,6 @@ def corrected_difference(
         guesses: (changed,) differences by a metric.
         chances: As for `corrected_mean`.
         questions: Number of all questions.
-        alpha: One minus the coverage.
 
     >>> found, ends = corrected_difference(np.array([1.0, 0, 1, -1]), np.zeros(4), None, 12)
     >>> found.mean, [round(end, 2) for end in ends]
@@ -93,7 +90,7 @@ def corrected_difference(
     share = float(np.abs(y).mean())
     found = Estimate(min(max(found.mean, -1.0), 1.0), found.size)
     alike = not np.ptp(y)
-    return found, difference_interval(found, share, alike, changed, questions, alpha)
+    return found, difference_interval(found, share, alike, changed, questions)
 
 
 def prediction_powered(y: Floats, f: Floats, g: Floats, weights: Floats | None = None) -> Estimate:
@@ -152,7 +149,7 @@ def drawn_weights(chances: Floats, population: int) -> Floats:
 
 
 def difference_interval(
-    found: Estimate, share: float, alike: bool, changed: int, questions: int, alpha: float = 0.05
+    found: Estimate, share: float, alike: bool, changed: int, questions: int
 ) -> tuple[float, float]:
     """Return the interval of the mean difference over all questions, never of zero width.
 
@@ -166,7 +163,6 @@ def difference_interval(
             may then do anything.
         changed: Number of questions whose answers differ.
         questions: Number of all questions.
-        alpha: One minus the coverage.
     """
     from scipy.special import betaincinv
 
@@ -174,7 +170,7 @@ def difference_interval(
     moved = size * max(share, abs(mean))
     gained, lost = (moved + size * mean) / 2, (moved - size * mean) / 2
     if size >= changed:
-        ends = pair_table_interval(round(gained, 9), round(lost, 9), questions, alpha)
+        ends = pair_table_interval(round(gained, 9), round(lost, 9), questions, ALPHA)
     else:
         up, down, rest = gained + 0.5, lost + 0.5, size - moved + ALIKE / 2
         if alike:
@@ -187,7 +183,7 @@ def difference_interval(
             inner = np.quantile(np.multiply.outer(changing, 2 * upward - 1), MIDDLES)
         changes = changed + 2 * CHANGED + ALIKE / 2
         shares = betaincinv(changes, questions - changed + ALIKE / 2, MIDDLES)
-        low, high = np.quantile(np.multiply.outer(shares, inner), [alpha / 2, 1 - alpha / 2])
+        low, high = np.quantile(np.multiply.outer(shares, inner), [ALPHA / 2, 1 - ALPHA / 2])
         ends = float(low), float(high)
     whole = mean * changed / questions
     return min(ends[0], whole), max(ends[1], whole)
