@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.metrics.answer_match import char_f1, matches, normalise, to_digits
+from harness.metrics.answer_match import char_f1, matches, normalise, to_digits, tokens
 
 
 def held(spelling: str, text: str) -> bool:
@@ -341,3 +341,9 @@ def test_lone_numerals_on_request() -> None:
     assert to_digits("三", every=True) == "3"
     assert to_digits("百", every=True) == "百"
     assert to_digits("○", every=True) == "○"
+
+
+def test_a_fraction_joins_no_number() -> None:
+    """5⅓ metres are neither 51/3 nor 5 metres and a third of another number."""
+    assert tokens("5⅓ m").words != tokens("51/3 m").words
+    assert tokens("5⅓ m").words == tokens("5 ⅓ m").words
