@@ -29,15 +29,22 @@ from harness.analysis.statistics.intervals import (
     tied_weight,
     tolerance,
 )
-from harness.analysis.study_table import Measure, MetricFacts, StudyTable, asked_mask, names_where
+from harness.analysis.study_table import (
+    Measure,
+    MetricFacts,
+    Options,
+    StudyTable,
+    asked_mask,
+    names_where,
+)
 from harness.records import Floats, Layer, Status
 from harness.text import as_number
 
 JUDGES_ANSWERS = (Layer.GENERATION, Layer.OVERALL)
 """Layers whose scores estimate whether the answer is right, so that grades can correct them."""
 
-MOST_SHUFFLES, FEWEST_SHUFFLES, SHUFFLED_CELLS = 9_999, 199, 2_000_000
-"""Shuffles of the answers among the runs, and cells shuffled in all where they are many."""
+FEWEST_SHUFFLES, SHUFFLED_CELLS = 199, 2_000_000
+"""The fewest shuffles of the answers, and cells shuffled in all where these are many."""
 
 COARSE = 3
 """Units up to which a score can take few values only."""
@@ -131,7 +138,7 @@ def graded_samples(study: StudyTable) -> dict[int, tuple[Floats, Floats | None]]
     return found
 
 
-def leader(study: StudyTable, seed: int) -> Leader | None:
+def leader(study: StudyTable, options: Options) -> Leader | None:
     """Return the runs with the most right answers, and how often chance would make one lead so."""
     repeats = {later for _, later in Design(study.runs).repeats}
     whole = [at for at, run in enumerate(study.runs) if not run.partial and at not in repeats]
@@ -140,9 +147,9 @@ def leader(study: StudyTable, seed: int) -> Leader | None:
     if len(whole) < 2 or not right.size:
         return None
     sums = right.sum(axis=1)
-    shuffles = min(MOST_SHUFFLES, max(FEWEST_SHUFFLES, SHUFFLED_CELLS // right.size))
+    shuffles = min(options.flips, max(FEWEST_SHUFFLES, SHUFFLED_CELLS // right.size))
     cells = np.broadcast_to(right.astype(np.float32), (shuffles, *right.shape))
-    shuffled = np.random.default_rng(seed).permuted(cells, axis=1).sum(axis=2).max(axis=1)
+    shuffled = np.random.default_rng(options.seed).permuted(cells, axis=1).sum(axis=2).max(axis=1)
     reached = (shuffled >= sums.max() - 1e-3).sum()
     return Leader(
         tuple(

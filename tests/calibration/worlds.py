@@ -12,7 +12,6 @@ from itertools import product
 
 import numpy as np
 
-import harness.analysis.means
 from harness.analysis import (
     RIGHT,
     Analysis,
@@ -31,9 +30,6 @@ from harness.studies.loaded_study import clusters
 
 FLIPS = 1_999
 """Random sign flips: any number keeps the level, and this one is quicker than a report's 9,999."""
-
-# how often chance makes a run lead is not measured here, and takes a third of the time
-harness.analysis.means.MOST_SHUFFLES = harness.analysis.means.FEWEST_SHUFFLES
 
 POPULATION = 104_000
 """Questions from which the truth is worked out: a multiple of 13 and of documents' questions."""
