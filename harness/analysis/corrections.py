@@ -87,7 +87,7 @@ class ChangedAnswers:
 
     @property
     def ungraded(self) -> int:
-        """Number of different answers of the changed questions that nobody graded."""
+        """Number of different ungraded answers to the changed questions."""
         runs = np.unique(self.pairs)
         lacking = np.isnan(self.study.right.drawn) & (self.answers != UNKNOWN)
         answers = np.where(lacking & self.changed, self.answers, UNKNOWN)[runs]

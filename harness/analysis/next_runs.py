@@ -322,7 +322,7 @@ def questions_for(gain: float, changed: float, options: Options) -> int:
     turned_wrong = (changed - gain) / (2 * changed)
     most_wrong: list[int] = []
     while True:
-        while len(most_wrong) <= n:  # of so many changed answers, with p at the level
+        while len(most_wrong) <= n:  # by number of changed answers, with p at the level
             most = most_wrong[-1] if most_wrong else -1
             turned = len(most_wrong)
             most_wrong.append(most + int(bdtr(most + 1, turned, 0.5) <= options.alpha / 2))

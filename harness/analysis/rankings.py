@@ -110,11 +110,11 @@ def rows_of(response: Response, items: int, found: Mapping[str, float] | None) -
 
 
 def place_ranks(passages: Sequence[Sequence[int]]) -> list[str]:
-    """Return what stands at each rank: the name of a place, or `-` and the rank.
+    """Return what each rank holds: the name of a place, or `-` and the rank.
 
-    A place stands at the rank of the first passage that holds it, or at the next rank that is
-    free: a passage with two places is worth as much as two passages in a row, while what follows
-    keeps its rank. So nDCG lies in [0, 1] and serves every index alike, whatever its chunks.
+    A place gets the rank of the first passage that holds it, or the next free rank: a passage with
+    two places counts like two passages in a row, and later passages keep their ranks. So nDCG lies
+    in [0, 1], and indices with other chunks are scored alike.
 
     >>> place_ranks([[0, 1], [], [1], [2]])
     ['0', '1', '-3', '2']

@@ -765,7 +765,7 @@ class CheckAgreement:
     """Base rates: label -> the share of the n that each judge gave it."""
     kappa: float | None
     low: float | None
-    """95 % interval over questions or clusters of them; None where there is none."""
+    """95 % interval over questions or clusters of them; None where it is undefined."""
     high: float | None
     undefined: str | None
     """Why there is no kappa: `one_label` (both gave all n the same), `other_claims` (no claim has

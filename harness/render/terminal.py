@@ -167,7 +167,7 @@ def with_bars(table: Table) -> Table:
 
 
 def ends_of(cell: Cell) -> tuple[float, float, float] | tuple[()]:
-    """Return a drawn interval's lower end, mean and upper end; nothing where there is none."""
+    """Return the lower end, mean and upper end of the cell's interval; empty without one."""
     row = cell.drawn
     if row is None or row.mean is None:
         return ()
